@@ -1,0 +1,44 @@
+"""Pages that run in PyTorch and in JAX from one MyST source.
+
+Sphinx shows tabs, and myst-nb runs a page's cells, but only in one kernel and
+never inside a tab. This extension runs every page once for each framework,
+weaves the outputs into one page with synchronised tabs, takes the numbers of
+the prose from the runs, and offers each page as a notebook for one framework.
+
+    common.py     the frameworks, and what is known of a page
+    parser.py     the way of a page through the other files
+    scripts.py    cells that run a gallery script
+    running.py    one kernel for each framework; failures at their line
+    prelude.py    what each kernel runs first
+    weaving.py    outputs of all runs in one notebook; checks of outputs
+    figures.py    whether two figures look the same
+    tabs.py       tabs, captions and links in the document
+    numbers.py    numbers in prose and in results.json
+    notebooks.py  the downloads
+    markdown.py   text of the downloads
+
+It uses names inside myst-nb, whose version is therefore pinned;
+`tests/extensions` holds what must stay true.
+"""
+
+from . import numbers, running
+from .parser import FrameworkParser
+
+
+def setup(app):
+    app.setup_extension("myst_nb")
+    app.setup_extension("sphinx_design")
+    app.add_source_parser(FrameworkParser, override=True)
+    app.add_env_collector(numbers.Pages)
+    app.add_post_transform(numbers.ResolveNumbers)
+    app.add_node(numbers.number_reference)
+    app.add_role("num", numbers.NumberRole())
+    for framework in ("torch", "jax"):
+        app.add_role(f"num-{framework}", numbers.NumberRole(framework))
+    app.connect("builder-inited", running.prepare)
+    app.connect("builder-inited", numbers.prepare)
+    app.connect("builder-inited", running.create_cache, priority=900)
+    app.connect("env-updated", numbers.pages_to_write)
+    app.connect("env-check-consistency", numbers.check_keys)
+    app.connect("build-finished", numbers.write_results)
+    return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,47 @@
+# Runs first in every kernel of a page; the reader never sees it.
+
+
+def _set_up():
+    import warnings
+
+    from traitlets.config import Config
+
+    def one_line(message, category, filename, lineno, line=None):
+        """A warning without the path of the temporary file that raised it."""
+        return f"{category.__name__}: {message}\n"
+
+    warnings.formatwarning = one_line
+    get_ipython().config.merge(
+        Config(
+            InlineBackend={
+                "figure_formats": {"svg"},
+                "rc": {"svg.hashsalt": "attnlib"},
+                "print_figure_kwargs": {"bbox_inches": "tight", "metadata": {"Date": None}},
+            }
+        )
+    )
+
+
+def record(values, shared=False):
+    """Hand numbers to the page: `values` maps a key to a number, a bool or a short text."""
+    import math
+
+    from IPython.display import publish_display_data
+
+    plain = {}
+    for key, value in values.items():
+        if not isinstance(value, (bool, int, float, str)):
+            value = value.item()
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(
+                f"record: {key!r} is {value}; expected a finite number "
+                "(record a bool or a text that says what happened)"
+            )
+        plain[key] = value
+    publish_display_data(
+        {"application/vnd.attnlib.numbers+json": {"shared": shared, "values": plain}}
+    )
+
+
+_set_up()
+del _set_up
