@@ -16,6 +16,8 @@ import numpy as np
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import MaxNLocator
 
+from attnlib.frameworks import framework_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -124,17 +126,17 @@ def show_heatmaps(
     panels = _numbers("matrices", matrices)
     if panels.ndim != 4 or 0 in panels.shape:
         raise ValueError(
-            "matrices must have shape (rows, columns, queries, keys), none of them 0; "
-            f"got shape {panels.shape}"
+            "matrices: expected shape (rows, columns, queries, keys), none of them 0, "
+            f"got {panels.shape}"
         )
     if np.isinf(panels).any():
-        raise ValueError("matrices must not hold infinite entries: no colour scale reaches them")
+        raise ValueError("matrices: expected finite entries or NaN, got an infinite one")
     rows, columns, n, m = panels.shape
     if titles is not None and (isinstance(titles, str) or len(titles) != rows * columns):
-        got = f"one string, {titles!r}" if isinstance(titles, str) else str(len(titles))
+        got = repr(titles) if isinstance(titles, str) else len(titles)
         raise ValueError(
-            f"titles must hold {rows * columns} strings, one a panel "
-            f"({rows} x {columns} panels); got {got}"
+            f"titles: expected {rows * columns} strings, one a panel "
+            f"({rows} x {columns} panels), got {got}"
         )
     key_order, key_edges = _cells("key_positions", key_positions, m)
     query_order, query_edges = _cells("query_positions", query_positions, n)
@@ -244,18 +246,18 @@ def plot_curves(
     """
     across = _numbers("x", x)
     if across.ndim != 1:
-        raise ValueError(f"x must have shape (n,); got shape {across.shape}")
+        raise ValueError(f"x: expected shape (n,), got {across.shape}")
     heights = [_numbers(f"curves[{i}]", curve) for i, curve in enumerate(curves)]  # type: ignore[arg-type]  # an array is a sequence of its rows
     for i, height in enumerate(heights):
         if height.shape != across.shape:
             raise ValueError(
-                f"curves[{i}] must have the shape of x, {across.shape}; got {height.shape}"
+                f"curves[{i}]: expected the shape of x, {across.shape}, got {height.shape}"
             )
     if isinstance(labels, str) or len(labels) != len(heights):
-        raise ValueError(f"labels must hold {len(heights)} strings, one a curve; got {labels!r}")
+        raise ValueError(f"labels: expected {len(heights)} strings, one a curve, got {labels!r}")
     if styles is not None and len(styles) != len(heights):
         raise ValueError(
-            f"styles must hold {len(heights)} mappings, one a curve; got {len(styles)}"
+            f"styles: expected {len(heights)} mappings, one a curve, got {len(styles)}"
         )
 
     if ax is None:
@@ -281,16 +283,17 @@ def plot_curves(
 
 def _numbers(name: str, array: ArrayLike) -> Floats:
     """Copy an array of any framework to the host, without gradients, in float64."""
-    if hasattr(array, "detach"):  # PyTorch; NumPy knows no bfloat16, so widen it there
-        tensor: Any = array.detach().cpu()
-        array = tensor if tensor.is_complex() else tensor.double()
+    if framework_of(array) == "torch":
+        tensor: Any = array
+        tensor = tensor.detach().cpu()
+        array = tensor if tensor.is_complex() else tensor.double()  # NumPy knows no bfloat16
     numbers = np.asarray(array)
     try:
         return numbers.astype(np.float64, casting="same_kind")
     except TypeError:
         if numbers.dtype.name == "bfloat16":  # JAX's, which NumPy casts only when forced
             return numbers.astype(np.float64)
-        raise TypeError(f"{name} must hold real numbers; got dtype {numbers.dtype}") from None
+        raise TypeError(f"{name}: expected real numbers, got dtype {numbers.dtype}") from None
 
 
 def _cells(name: str, positions: ArrayLike | None, count: int) -> tuple[NDArray[np.intp], Floats]:
@@ -300,18 +303,18 @@ def _cells(name: str, positions: ArrayLike | None, count: int) -> tuple[NDArray[
     places = _numbers(name, positions)
     if places.shape != (count,):
         raise ValueError(
-            f"{name} must have shape ({count},), one for each of them; got shape {places.shape}"
+            f"{name}: expected shape ({count},), a position each, got {places.shape}"
         )
     order = np.argsort(places, kind="stable")
     places = places[order]
     gaps = np.diff(places)
     if not np.isfinite(places).all() or not (gaps > 0).all():
-        raise ValueError(f"{name} must be finite and distinct, a cell each; got {positions}")
+        raise ValueError(f"{name}: expected finite and distinct positions, got {places}")
     if count == 1:
         return order, np.array([places[0] - 0.5, places[0] + 0.5])
     middles = places[:-1] + gaps / 2
     first, last = places[0] - gaps[0] / 2, places[-1] + gaps[-1] / 2
-    return order, np.concatenate([[first], middles, [last]])
+    return order, np.array([first, *middles, last])
 
 
 def _limits(weights: Floats) -> tuple[float, float]:
