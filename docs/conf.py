@@ -79,6 +79,7 @@ bibtex_cite_id = "cite-{key}"
 # API reference. The signatures show types; numpydoc shows what the arguments mean.
 autosummary_generate = False  # numpydoc loads autosummary; the pages of docs/api are written
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -133,9 +134,9 @@ html_theme_options = {
     "github_url": REPOSITORY_URL,
     "use_edit_page_button": True,
     "show_toc_level": 2,
-    "show_nav_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "logo": {"text": project},
+    "navbar_center": [],
     "search_bar_text": "Search",
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
@@ -143,7 +144,7 @@ html_theme_options = {
     "footer_end": ["last-updated.html"],
     "secondary_sidebar_items": ["page-toc", "edit-this-page", "sourcelink"],
 }
-html_sidebars = {"index": []}
+html_sidebars = {"**": ["site-nav.html"]}
 
 # Search engines, cards, and the page that a host shows for a wrong address
 sitemap_url_scheme = "{link}"

@@ -1,0 +1,97 @@
+# /// script
+# dependencies = ["nox>=2025.5.1"]
+# ///
+"""How this project is built and checked: ``nox -s docs``, ``nox -s tests``, ``nox -s lint``."""
+
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.5.1"
+nox.options.sessions = ["docs", "tests", "lint"]
+nox.options.reuse_existing_virtualenvs = True
+nox.options.error_on_missing_interpreters = True
+
+ROOT = Path(__file__).parent
+PYPROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
+HTML = ROOT / "build" / "html"
+DOCTREES = ROOT / "build" / "doctrees"
+
+# Warnings are errors, and so is a reference that leads nowhere; all of them are shown before the
+# build fails. -E reads each page anew, since Sphinx forgets the warnings of a page that it does
+# not read again; pages whose code did not change are still not run again.
+STRICT = ["-b", "html", "-W", "--keep-going", "-n", "-E", "-j", "2", "-d", str(DOCTREES), "docs"]
+
+# One thread each: a build runs several kernels at a time. jax on the processor: same numbers
+# everywhere.
+QUIET = {"OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
+
+
+def install(session: nox.Session, *groups: str, extras: str = "plot,torch,jax") -> None:
+    """Install attnlib from the tree and the packages of some groups, all at their pinned versions."""
+    packages = nox.project.dependency_groups(PYPROJECT, *groups)
+    session.install("--constraint", "constraints.txt", "--editable", f".[{extras}]", *packages)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site strictly into build/html; `nox -s docs -- live` rebuilds it as you write."""
+    if "live" in session.posargs:
+        install(session, "docs", "live")
+        session.run(
+            "sphinx-autobuild", "-n", "-j", "2", "docs", "build/live",
+            "--watch", "attnlib", "--watch", "gallery",
+            "--ignore", "*/docs/gallery/*", "--open-browser", env=QUIET,
+        )  # fmt: skip
+        return
+    install(session, "docs")
+    session.run("python", "-m", "sphinx", *STRICT, str(HTML), env=QUIET)
+    session.log(f"The site: {(HTML / 'index.html').as_uri()}")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run everything: unit tests and doctests, a strict build, and checks of the built site."""
+    install(session, "docs", "tests")
+    if session.posargs:
+        session.run("pytest", *session.posargs, env=QUIET)
+        return
+    session.run("python", "-m", "sphinx", *STRICT, str(HTML), env=QUIET)
+    session.run("pytest", "attnlib", "tests", env=QUIET)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style with ruff and types with mypy."""
+    install(session, "docs", "lint")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("mypy")
+
+
+@nox.session
+def linkcheck(session: nox.Session) -> None:
+    """Follow each link that leaves the site; needs the network."""
+    install(session, "docs")
+    session.run(
+        "python", "-m", "sphinx", "-b", "linkcheck", "-j", "2", "-d", str(DOCTREES),
+        "docs", "build/linkcheck", env=QUIET,
+    )  # fmt: skip
+
+
+@nox.session
+def minimums(session: nox.Session) -> None:
+    """Test attnlib with the lowest versions that it supports, on the lowest Python."""
+    lowest = [
+        requirement.replace(">=", "==")
+        for requirement in (
+            *PYPROJECT["project"]["dependencies"],
+            *(r for extra in PYPROJECT["project"]["optional-dependencies"].values() for r in extra),
+        )
+    ]
+    session.install("--editable", ".", *lowest, *nox.project.dependency_groups(PYPROJECT, "unit"))
+    session.run("pytest", "tests/attnlib", "attnlib", env=QUIET)
+
+
+if __name__ == "__main__":
+    nox.main()
