@@ -21,7 +21,7 @@ It uses names inside myst-nb, whose version is therefore pinned;
 `tests/extensions` holds what must stay true.
 """
 
-from . import numbers, running
+from . import notebooks, numbers, running
 from .parser import FrameworkParser
 
 
@@ -31,14 +31,23 @@ def setup(app):
     app.add_source_parser(FrameworkParser, override=True)
     app.add_env_collector(numbers.Pages)
     app.add_post_transform(numbers.ResolveNumbers)
-    app.add_node(numbers.number_reference)
+    app.add_node(numbers.recorded_number)
+    skip = (notebooks.skip, None)
+    app.add_node(
+        notebooks.notebook_links, html=(notebooks.visit_links, None),
+        latex=skip, text=skip, man=skip, texinfo=skip,
+    )
     app.add_role("num", numbers.NumberRole())
     for framework in ("torch", "jax"):
         app.add_role(f"num-{framework}", numbers.NumberRole(framework))
+    app.add_config_value("framework_tabs_attnlib", "attnlib", "html", types=frozenset({str}))
     app.connect("builder-inited", running.prepare)
     app.connect("builder-inited", numbers.prepare)
     app.connect("builder-inited", running.create_cache, priority=900)
     app.connect("env-updated", numbers.pages_to_write)
     app.connect("env-check-consistency", numbers.check_keys)
+    app.connect("doctree-resolved", notebooks.write)
     app.connect("build-finished", numbers.write_results)
+    app.add_js_file("tabs.js", priority=100)
+    app.add_css_file("tabs.css")
     return {"env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

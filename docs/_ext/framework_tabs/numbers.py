@@ -44,7 +44,7 @@ class Pages(EnvironmentCollector):
                     mine[docname] = theirs[docname]
 
     def process_doc(self, app, doctree) -> None:
-        keys = {node["key"] for node in doctree.findall(number_reference)}
+        keys = {node["key"] for node in doctree.findall(recorded_number)}
         if keys:
             app.env.framework_quotes[app.env.docname] = keys
 
@@ -110,7 +110,7 @@ def write_results(app, exception) -> None:
 
 # --- roles -------------------------------------------------------------------
 
-class number_reference(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils' style)
+class recorded_number(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils' style)
     """A number that is looked up when all pages have been read."""
 
 
@@ -123,7 +123,7 @@ class NumberRole(SphinxRole):
 
     def run(self):
         key, _, spec = self.text.strip().partition(" ")
-        node = number_reference(
+        node = recorded_number(
             self.rawtext, key=key, spec=spec.strip(), framework=self.framework
         )
         self.set_source_info(node)
@@ -161,11 +161,11 @@ class ResolveNumbers(SphinxPostTransform):
 
     def run(self, **kwargs) -> None:
         numbers = None
-        for node in list(self.document.findall(number_reference)):
+        for node in list(self.document.findall(recorded_number)):
             numbers = all_numbers(self.env) if numbers is None else numbers
             node.replace_self(self.resolve(node, numbers.get(node["key"])))
 
-    def resolve(self, node: number_reference, number: Number | None) -> nodes.Node:
+    def resolve(self, node: recorded_number, number: Number | None) -> nodes.Node:
         key, only = node["key"], node["framework"]
         if number is None:
             warn("unknown number: %r", key, location=node)

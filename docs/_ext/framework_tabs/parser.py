@@ -11,7 +11,7 @@ from myst_nb.core.read import create_nb_reader
 from myst_nb.sphinx_ import Parser
 from sphinx.util import logging
 
-from . import running, scripts, tabs, weaving
+from . import notebooks, running, scripts, tabs, weaving
 from .common import FRAMEWORKS, Cell, Page
 
 LOGGER = logging.getLogger(__name__)
@@ -42,6 +42,7 @@ class FrameworkParser(Parser):
         woven = weaving.weave(notebook, cells, runs, env.docname)
         self.render(woven, document)
         tabs.arrange(document, cells)
+        notebooks.add_links(document)
         env.framework_pages[env.docname] = Page(cells, numbers, any(run.failed for run in runs))
 
     def render(self, woven: nbformat.NotebookNode, document: nodes.document) -> None:

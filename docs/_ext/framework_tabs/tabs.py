@@ -40,6 +40,12 @@ def _is_marked(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and MARK in node.get("cell_metadata", {})
 
 
+def swap(old: nodes.Element, new: list[nodes.Node]) -> None:
+    """Put nodes in another's place; docutils' `replace_self` would hand its ids on to them."""
+    parent, place = old.parent, old.parent.index(old)
+    parent[place : place + 1] = new
+
+
 def _tab_set(content: dict[str, list[nodes.Node]]) -> nodes.container:
     """A synchronised set of tabs, one for each framework."""
     items = []
@@ -61,7 +67,7 @@ def _take_figure(node: nodes.Element) -> nodes.figure | None:
         legend = (nodes.caption, nodes.legend)
         picture = [child for child in figure if not isinstance(child, legend)]
         rest = [child for child in figure if isinstance(child, legend)]
-        figure.replace_self(picture)
+        swap(figure, picture)
         figure.children = []
         figure.extend(rest)
         return figure
@@ -79,14 +85,14 @@ def _tabs_of_cells(group: list[nodes.container]) -> nodes.Element:
     """Cells of several frameworks: each tab holds code and outputs."""
     figures = [f for node in group if (f := _take_figure(node))]
     place = nodes.container()
-    group[0].replace_self(place)
+    swap(group[0], [place])
     content: dict[str, list[nodes.Node]] = {}
     for node in group:
-        if node.parent is not None:
-            node.parent.children = [c for c in node.parent.children if c is not node]
+        if node is not group[0]:
+            node.parent.remove(node)
         content.setdefault(node["cell_metadata"][MARK]["framework"], []).append(node)
     top = _around(figures[0] if figures else None, _tab_set(content))
-    place.replace_self(top)
+    swap(place, [top])
     return top
 
 
