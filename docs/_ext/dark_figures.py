@@ -25,9 +25,7 @@ PIXELS_PER_POINT = 4 / 3
 def darken(svg: str, twins: dict[str, str]) -> str:
     """Return the figure with each light colour of the table replaced by its dark twin."""
     table = {light.lower(): dark for light, dark in twins.items()}
-    return re.sub(
-        r"#[0-9a-fA-F]{6}\b", lambda color: table.get(color[0].lower(), color[0]), svg
-    )
+    return re.sub(r"#[0-9a-fA-F]{6}\b", lambda color: table.get(color[0].lower(), color[0]), svg)
 
 
 def pixels(svg: str) -> dict[str, str]:

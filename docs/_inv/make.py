@@ -40,9 +40,7 @@ def inventory(project: str, names: list[tuple[str, str, str]]) -> bytes:
         "# Version: \n"
         "# The remainder of this file is compressed using zlib.\n"
     )
-    lines = [
-        f"{name} {kind} 1 {page.replace('$', name)} -\n" for name, kind, page in sorted(names)
-    ]
+    lines = [f"{name} {kind} 1 {page.replace('$', name)} -\n" for name, kind, page in sorted(names)]
     return head.encode() + zlib.compress("".join(lines).encode(), 9)
 
 
