@@ -28,7 +28,7 @@ QUIET = {"OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
 
 
 def install(session: nox.Session, *groups: str, extras: str = "plot,torch,jax") -> None:
-    """Install attnlib from the tree and the packages of some groups, all at their pinned versions."""
+    """Install attnlib from the tree, and the packages of some groups, at the pinned versions."""
     packages = nox.project.dependency_groups(PYPROJECT, *groups)
     session.install("--constraint", "constraints.txt", "--editable", f".[{extras}]", *packages)
 
@@ -63,7 +63,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Check style with ruff and types with mypy."""
-    install(session, "docs", "lint")
+    install(session, "lint", extras="plot")
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
