@@ -1,100 +1,165 @@
-"""Whose array is this, and the few things on which the frameworks differ."""
+"""Whose array is this, and the few things on which the frameworks differ.
+
+A framework is recognised by the type of the array that arrives and is never imported to find out.
+"""
 
 from __future__ import annotations
 
 import os
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from array_api_compat import array_namespace, is_jax_array, is_numpy_array, is_torch_array
 
-FRAMEWORKS = ("torch", "jax")
+if TYPE_CHECKING:
+    from attnlib._typing import Array
+
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+_MODULES = {"torch": "torch", "jax": "jax.numpy", "numpy": "numpy"}
 
 
 def preferred() -> str:
-    """The framework for a script that runs on either: "torch" or "jax"."""
-    chosen = os.environ.get("ATTNLIB_FRAMEWORK", "")
+    """Name the framework for a script that runs on either.
+
+    Returns
+    -------
+    str
+        "torch" or "jax": the environment variable ``ATTNLIB_FRAMEWORK`` where it is set, else
+        the first of the two that is installed.
+
+    Raises
+    ------
+    ValueError
+        If ``ATTNLIB_FRAMEWORK`` names anything else.
+    ModuleNotFoundError
+        If neither PyTorch nor JAX is installed.
+
+    Examples
+    --------
+    >>> from attnlib.frameworks import preferred
+    >>> preferred() in ("torch", "jax")
+    True
+    """
+    chosen = os.environ.get("ATTNLIB_FRAMEWORK")
     if chosen:
-        if chosen not in FRAMEWORKS:
+        if chosen not in ("torch", "jax"):
             raise ValueError(f"ATTNLIB_FRAMEWORK: expected 'torch' or 'jax', got {chosen!r}")
         return chosen
-    for name in FRAMEWORKS:
+    for name in ("torch", "jax"):
         if find_spec(name):
             return name
-    raise ModuleNotFoundError("neither PyTorch nor JAX is installed")
+    raise ModuleNotFoundError(
+        "neither PyTorch nor JAX is installed: pip install attnlib[torch] or attnlib[jax]"
+    )
 
 
 def load(framework: str) -> Any:
-    """The array namespace of a framework given by name."""
-    modules = {"numpy": "numpy", "torch": "torch", "jax": "jax.numpy"}
-    if framework not in modules:
-        raise ValueError(f"framework: expected one of {list(modules)}, got {framework!r}")
-    return import_module(modules[framework])
+    """Import a framework by name and return the module with its array functions.
+
+    Parameters
+    ----------
+    framework : {"torch", "jax", "numpy"}
+        Name of the framework.
+
+    Returns
+    -------
+    module
+        ``torch``, ``jax.numpy`` or ``numpy``.
+
+    Raises
+    ------
+    ValueError
+        If the name is none of these.
+
+    Examples
+    --------
+    >>> from attnlib.frameworks import load
+    >>> xp = load("numpy")
+    >>> xp.arange(3)
+    array([0, 1, 2])
+    """
+    if framework not in _MODULES:
+        raise ValueError(f"framework: expected one of {list(_MODULES)}, got {framework!r}")
+    return import_module(_MODULES[framework])
 
 
-def framework_of(array: Any) -> str | None:
-    """Name of the framework an array belongs to, or None."""
+def framework_of(array: object) -> str | None:
+    """Name the framework that an array belongs to; None if it is no array of the three.
+
+    Parameters
+    ----------
+    array : object
+        Anything.
+
+    Returns
+    -------
+    {"torch", "jax", "numpy"} or None
+        A traced array of JAX counts as JAX's, a NumPy scalar as NumPy's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib.frameworks import framework_of
+    >>> framework_of(np.ones(3)), framework_of([1.0, 1.0])
+    ('numpy', None)
+    """
     if is_torch_array(array):
         return "torch"
     if is_jax_array(array):
         return "jax"
-    if is_numpy_array(array):
-        return "numpy"
-    return None
+    return "numpy" if is_numpy_array(array) else None
 
 
-def dtype_name(array: Any) -> str:
-    """The dtype without its framework: "float32"."""
+def dtype_name(array: Array) -> str:
+    """Name the dtype without its framework: "float32" for ``torch.float32``."""
     return str(array.dtype).rpartition(".")[2]
 
 
-def namespace(**arrays: Any) -> Any:
-    """The array namespace shared by named floating-point arrays; errors name the argument."""
-    owners = {}
+def namespace(**arrays: Array) -> Any:
+    """Return the array functions for named floating-point arrays of one framework.
+
+    The names go into the message when an argument is no array, holds no floating-point numbers,
+    or belongs to another framework than the rest.
+    """
+    owners = {name: framework_of(array) for name, array in arrays.items()}
     for name, array in arrays.items():
-        owner = framework_of(array)
-        if owner is None:
-            raise TypeError(
-                f"{name}: expected an array of NumPy, PyTorch or JAX, got {type(array).__name__}"
-            )
+        if owners[name] is None:
+            kind = type(array).__name__
+            raise TypeError(f"{name}: expected an array of NumPy, PyTorch or JAX, got {kind}")
         if dtype_name(array) not in FLOATS:
             raise TypeError(
-                f"{name}: expected a dtype among {', '.join(FLOATS)}, got {dtype_name(array)}"
+                f"{name}: expected one of the dtypes {', '.join(FLOATS)}, got {dtype_name(array)}"
             )
-        owners[name] = owner
     if len(set(owners.values())) > 1:
-        listed = ", ".join(f"{name} from {owner}" for name, owner in owners.items())
-        raise TypeError(f"expected arrays of one framework, got {listed}")
+        found = ", ".join(f"{name} from {owner}" for name, owner in owners.items())
+        raise TypeError(f"expected arrays of one framework, got {found}")
     return array_namespace(*arrays.values())
 
 
-def widen(xp: Any, *arrays: Any) -> tuple[list[Any], Any]:
-    """Arrays in the precision to compute in, and the dtype of the result.
+def widen(xp: Any, *arrays: Array) -> tuple[list[Array], Any]:
+    """Return the arrays in the precision to compute in, and the dtype for the result.
 
-    Half precision is computed in float32.
+    Half precision is computed in float32: float16 ends at 65504, and a bfloat16 has 8 bits.
     """
-    result = xp.result_type(*arrays)
-    half = str(result).rpartition(".")[2] in ("float16", "bfloat16")
-    working = xp.float32 if half else result
-    return [xp.astype(array, working, copy=False) for array in arrays], result
+    dtype = xp.result_type(*arrays)
+    half = str(dtype).endswith("float16")  # bfloat16 too
+    working = xp.float32 if half else dtype
+    return [xp.astype(array, working, copy=False) for array in arrays], dtype
 
 
-def stop_gradient(array: Any) -> Any:
-    """The same numbers, constant to differentiation."""
+def stop_gradient(array: Array) -> Array:
+    """Return the same numbers, constant under differentiation."""
     if is_torch_array(array):
         return array.detach()
     if is_jax_array(array):
-        from jax.lax import stop_gradient as stop
-
-        return stop(array)
+        return import_module("jax").lax.stop_gradient(array)
     return array
 
 
 def certainly(condition: Any) -> bool:
-    """True when the condition has a value now and it is true; a traced one is never certain."""
+    """Tell whether a condition is true and known: one that is traced has no value yet."""
     try:
         return bool(condition)
-    except (TypeError, RuntimeError):
+    except (TypeError, RuntimeError):  # what JAX and PyTorch raise while tracing
         return False

@@ -1,39 +1,133 @@
-"""Similarity kernels: similarity as a function of u = distance / bandwidth >= 0."""
+"""Similarity kernels: how similar a query and a key are, given their distance.
+
+A kernel is a function of ``u``, the distance divided by the bandwidth (for boxcar and triangular
+this is the radius). The sign of ``u`` plays no role. None is normalised: each is 1 at 0.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from attnlib.frameworks import namespace
+import numpy as np
+
+from attnlib.frameworks import namespace, widen
+
+if TYPE_CHECKING:
+    from attnlib._typing import Array, Elements
 
 
-def gaussian(u: Any) -> Any:
-    """``exp(-u^2 / 2)``."""
+def gaussian(u: Elements) -> Elements:
+    r"""Gaussian kernel, :math:`\exp(-u^2/2)`.
+
+    Parameters
+    ----------
+    u : array of any shape
+        Distance divided by the bandwidth.
+
+    Returns
+    -------
+    array of the same shape
+        Similarities in [0, 1]; positive until the exponential underflows.
+
+    See Also
+    --------
+    attnlib.kernel_weights : Normalises this kernel in logarithms, where nothing underflows.
+
+    References
+    ----------
+    .. [1] E. Parzen, "On estimation of a probability density function and mode", The Annals of
+       Mathematical Statistics 33 (1962), 1065-1076.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import gaussian
+    >>> gaussian(np.array([0.0, 1.0, 2.0])).round(4)
+    array([1.    , 0.6065, 0.1353])
+    """
     xp = namespace(u=u)
-    return xp.exp(-u * u / 2)
+    (u,), dtype = widen(xp, u)
+    with np.errstate(over="ignore"):
+        return xp.astype(xp.exp(-u * u / 2), dtype, copy=False)
 
 
-def boxcar(u: Any) -> Any:
-    """1 where u <= 1, else 0."""
+def boxcar(u: Elements) -> Elements:
+    r"""Boxcar kernel: 1 where :math:`|u| \le 1`, else 0.
+
+    Parameters
+    ----------
+    u : array of any shape
+        Distance divided by the radius.
+
+    Returns
+    -------
+    array of the same shape
+        Similarities, 0 or 1. Their gradient is 0 wherever it exists.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import boxcar
+    >>> boxcar(np.array([0.0, 1.0, 1.5]))
+    array([1., 1., 0.])
+    """
     xp = namespace(u=u)
-    return xp.astype(u <= 1, u.dtype)
+    return xp.astype(xp.abs(u) <= 1, u.dtype)
 
 
-def triangular(u: Any) -> Any:
-    """``max(0, 1 - u)``."""
+def triangular(u: Elements) -> Elements:
+    r"""Triangular kernel, :math:`\max(0, 1 - |u|)`.
+
+    Parameters
+    ----------
+    u : array of any shape
+        Distance divided by the radius.
+
+    Returns
+    -------
+    array of the same shape
+        Similarities in [0, 1]. At the kinks, |u| = 0 and |u| = 1, the gradient returned is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import triangular
+    >>> triangular(np.array([0.0, 0.25, 1.5]))
+    array([1.  , 0.75, 0.  ])
+    """
     xp = namespace(u=u)
-    return xp.where(u < 1, 1 - u, xp.zeros_like(u))
+    distance = xp.abs(u)
+    return xp.where(distance < 1, 1 - distance, xp.zeros_like(u))
 
 
-def constant(u: Any) -> Any:
-    """1 everywhere."""
-    xp = namespace(u=u)
-    return xp.ones_like(u)
+def constant(u: Elements) -> Elements:
+    """Constant kernel: 1 at every distance, so that all keys are averaged.
+
+    Parameters
+    ----------
+    u : array of any shape
+        Distance divided by the bandwidth; neither matters.
+
+    Returns
+    -------
+    array of the same shape
+        Ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnlib import constant
+    >>> constant(np.array([0.0, 100.0]))
+    array([1., 1.])
+    """
+    return namespace(u=u).ones_like(u)
 
 
-KERNELS = {
+KERNELS: dict[str, Callable[[Array], Array]] = {
     "gaussian": gaussian,
     "boxcar": boxcar,
     "triangular": triangular,
     "constant": constant,
 }
+"""The kernels by the name under which `kernel_weights` and `nadaraya_watson` know them."""

@@ -1,0 +1,34 @@
+from attnlib import data as data
+from attnlib import diagnostics as diagnostics
+from attnlib import frameworks as frameworks
+from attnlib import kernels as kernels
+from attnlib import plotting as plotting
+from attnlib import pooling as pooling
+from attnlib import regression as regression
+from attnlib import scores as scores
+from attnlib.diagnostics import effective_number as effective_number
+from attnlib.kernels import KERNELS as KERNELS
+from attnlib.kernels import boxcar as boxcar
+from attnlib.kernels import constant as constant
+from attnlib.kernels import gaussian as gaussian
+from attnlib.kernels import triangular as triangular
+from attnlib.plotting import plot_curves as plot_curves
+from attnlib.plotting import show_heatmaps as show_heatmaps
+from attnlib.pooling import attention as attention
+from attnlib.pooling import average_weights as average_weights
+from attnlib.pooling import kernel_weights as kernel_weights
+from attnlib.pooling import nearest_weights as nearest_weights
+from attnlib.pooling import pool as pool
+from attnlib.pooling import softmax_weights as softmax_weights
+from attnlib.regression import BandwidthSearch as BandwidthSearch
+from attnlib.regression import Minimum as Minimum
+from attnlib.regression import choose_bandwidth as choose_bandwidth
+from attnlib.regression import leave_one_out as leave_one_out
+from attnlib.regression import leave_one_out_error as leave_one_out_error
+from attnlib.regression import nadaraya_watson as nadaraya_watson
+from attnlib.scores import bilinear as bilinear
+from attnlib.scores import dot_product as dot_product
+from attnlib.scores import metric as metric
+from attnlib.scores import squared_distance as squared_distance
+
+__version__: str
