@@ -291,20 +291,16 @@ def _numbers(name: str, array: ArrayLike) -> Floats:
     try:
         return numbers.astype(np.float64, casting="same_kind")
     except TypeError:
-        if numbers.dtype.name == "bfloat16":  # JAX's, which NumPy casts only when forced
-            return numbers.astype(np.float64)
         raise TypeError(f"{name}: expected real numbers, got dtype {numbers.dtype}") from None
 
 
 def _cells(name: str, positions: ArrayLike | None, count: int) -> tuple[NDArray[np.intp], Floats]:
     """Give the order in which cells are drawn, and the ``count + 1`` edges between them."""
     if positions is None:
-        return np.arange(count), np.arange(count + 1) - 0.5
+        return np.arange(count), np.arange(count + 1, dtype=np.float64) - 0.5
     places = _numbers(name, positions)
     if places.shape != (count,):
-        raise ValueError(
-            f"{name}: expected shape ({count},), a position each, got {places.shape}"
-        )
+        raise ValueError(f"{name}: expected shape ({count},), a position each, got {places.shape}")
     order = np.argsort(places, kind="stable")
     places = places[order]
     gaps = np.diff(places)
