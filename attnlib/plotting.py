@@ -166,9 +166,9 @@ def show_heatmaps(
 
     first = axes[0, 0]
     if key_positions is None:
-        first.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        first.xaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
     if query_positions is None:
-        first.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        first.yaxis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
         first.invert_yaxis()
     for ax in axes[-1]:
         ax.set_xlabel(xlabel)
