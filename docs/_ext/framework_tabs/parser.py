@@ -29,6 +29,7 @@ class FrameworkParser(Parser):
             super().parse(inputstring, document)
             return
         notebook = reader.read(text)
+        correct_lines(notebook, text)
         cells = read_cells(notebook, env)
         if not cells:
             super().parse(inputstring, document)
@@ -55,6 +56,20 @@ class FrameworkParser(Parser):
             super().parse(nbformat.writes(woven), document)
         finally:
             env.mystnb_config = whole
+
+
+def correct_lines(notebook: nbformat.NotebookNode, text: str) -> None:
+    """Let the source map hold the line, counted from 1, at which each cell starts.
+
+    myst-nb counts a text cell from 0, and from the blank lines before it.
+    """
+    lines = text.splitlines()
+    starts = notebook.metadata["source_map"]
+    for i, cell in enumerate(notebook.cells):
+        if cell.cell_type != "code":
+            while not lines[starts[i]].strip():
+                starts[i] += 1
+            starts[i] += 1
 
 
 def page_config(nb_config, notebook):

@@ -13,7 +13,6 @@ from pathlib import Path
 import nbformat
 from myst_nb.core.execute import create_client
 from myst_nb.core.loggers import SphinxDocLogger
-from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from sphinx.util import logging
 
@@ -76,24 +75,40 @@ def runnable(cells: list[Cell], framework: str) -> tuple[NotebookNode, list[int]
 
 def run(cells: list[Cell], framework: str, *, document, path: str, nb_config) -> Run:
     """Run the cells of one framework, or take their outputs from the cache."""
-    notebook, positions = runnable(cells, framework)
-    logger = RunLogger(document, framework)
     docname = document.settings.env.docname
+    logger = RunLogger(document, framework)
     try:
-        with create_client(notebook, path, nb_config, logger) as client:
-            executed = client.notebook
-            problem = (client.exec_metadata or {}).get("error")
-    except DeadKernelError as error:
-        LOGGER.warning(
-            "%s: the kernel died: %s", FRAMEWORKS[framework], error, location=docname,
-            type="framework_tabs", subtype="run",
+        executed, positions, problem = _with_new_starts(
+            lambda: _execute(cells, framework, path, nb_config, logger)
         )
+    except RuntimeError as error:  # nbclient's DeadKernelError is one
+        warn(f"{FRAMEWORKS[framework]}: {error}", docname, 1)
         return Run(framework, {}, failed=True)
-    done = executed.cells[1:]
-    outputs = {i: cell.outputs for i, cell in zip(positions, done, strict=True)}
+    outputs = {i: cell.outputs for i, cell in zip(positions, executed.cells[1:], strict=True)}
     if problem:
         report_failure(problem, cells, positions, executed, framework, docname)
     return Run(framework, outputs, failed=bool(problem))
+
+
+def _execute(cells, framework, path, nb_config, logger):
+    notebook, positions = runnable(cells, framework)
+    with create_client(notebook, path, nb_config, logger) as client:
+        return client.notebook, positions, (client.exec_metadata or {}).get("error")
+
+
+def _with_new_starts(execute, attempts: int = 4):
+    """Try again when a kernel does not start.
+
+    Jupyter chooses free ports and tells them to the kernel, which binds them a
+    moment later: of two processes that start kernels, one can lose its port.
+    """
+    for _ in range(attempts - 1):
+        try:
+            return execute()
+        except RuntimeError as error:
+            if "before replying" not in str(error):
+                raise
+    return execute()
 
 
 def report_failure(problem, cells, positions, executed, framework, docname) -> None:
@@ -106,10 +121,15 @@ def report_failure(problem, cells, positions, executed, framework, docname) -> N
         line = cell.line
         source = f" (in the cell that starts with {_first_line(cell.source)!r})"
     errors = [o for o in executed.cells[last].outputs if o.output_type == "error"]
-    reason = f"{errors[-1].ename}: {errors[-1].evalue}" if errors else problem
+    reason = problem
+    if errors and problem == "CellExecutionError":
+        reason = f"{errors[-1].ename}: {errors[-1].evalue}"
+    warn(f"{FRAMEWORKS[framework]}: {reason}{source}", docname, line)
+
+
+def warn(message: str, docname: str, line: int) -> None:
     LOGGER.warning(
-        "%s: %s%s", FRAMEWORKS[framework], reason, source, location=(docname, line),
-        type="framework_tabs", subtype="run",
+        "%s", message, location=(docname, line), type="framework_tabs", subtype="run"
     )
 
 

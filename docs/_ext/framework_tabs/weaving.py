@@ -151,7 +151,7 @@ def weave(notebook: NotebookNode, cells: list[Cell], runs: list[Run], docname: s
             add(node, cells[i].line)
 
     result = nbformat.v4.new_notebook(metadata=deepcopy(notebook.metadata), cells=woven)
-    result.metadata["source_map"] = lines
+    result.metadata["source_map"] = [line - 2 for line in lines]  # myst-nb adds 1, and MyST adds 1
     result.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     return result
 
