@@ -19,11 +19,12 @@ from sphinx.util.nodes import make_refnode
 PACKAGE = "attnlib"
 
 
-class used_in(nodes.General, nodes.Element):  # noqa: N801 (docutils' style)
+class used_in(nodes.General, nodes.Element):
     """The place of an object's list, to be filled when all pages are known."""
 
 
 # --- what a source uses ------------------------------------------------------
+
 
 def used_names(sources: Iterable[str]) -> set[str]:
     """The full names of the package's objects in a page's code, in order of execution.
@@ -84,6 +85,7 @@ def uses(names: set[str], documented: str) -> bool:
 
 # --- where it is used --------------------------------------------------------
 
+
 class Uses(EnvironmentCollector):
     """Note what each page, and each script of the gallery, uses."""
 
@@ -135,6 +137,7 @@ def users(env, documented: str) -> list[str]:
 
 # --- the lists -----------------------------------------------------------------
 
+
 def add_place(app, domain: str, objtype: str, content: nodes.Element) -> None:
     """End the description of an object with the place for its list."""
     signature = content.parent[0] if content.parent is not None else None
@@ -156,7 +159,8 @@ class FillLists(SphinxPostTransform):
             node.replace_self(self.make(pages) if pages else [])
 
     def make(self, pages: list[str]) -> nodes.paragraph:
-        paragraph = nodes.paragraph("", "", nodes.strong("", "Used in"), nodes.Text(" "), classes=["used-in"])
+        paragraph = nodes.paragraph(classes=["used-in"])
+        paragraph += [nodes.strong("", "Used in"), nodes.Text(" ")]
         for number, docname in enumerate(pages):
             if number:
                 paragraph += nodes.Text(", ")

@@ -21,11 +21,11 @@ NO_SCRIPT = (
 )
 
 
-class fold(nodes.section):  # noqa: N801 (docutils' style)
+class fold(nodes.section):
     """A section that is shown as `<details>`."""
 
 
-class fold_content(nodes.Element):  # noqa: N801
+class fold_content(nodes.Element):
     """What stands under the heading of a fold."""
 
 

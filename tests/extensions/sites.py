@@ -89,10 +89,21 @@ class Site:
 
     def build(self, *options: str) -> Build:
         command = [
-            sys.executable, "-m", "sphinx", "-b", "html", "-n", "--no-color",
-            "-d", "build/doctrees", *options, "docs", "build/html",
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-b",
+            "html",
+            "-n",
+            "--no-color",
+            "-d",
+            "build/doctrees",
+            *options,
+            "docs",
+            "build/html",
         ]
-        environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "JUPYTER_PATH")}
+        ours = ("JUPYTER_PATH", "PYTHONPATH")
+        environment = {k: v for k, v in os.environ.items() if k not in ours}
         done = subprocess.run(
             command, cwd=self.root, env=environment, capture_output=True, text=True, check=False
         )

@@ -14,7 +14,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     site = Site(tmp_path_factory.mktemp("caches"))
     site.write("docs/index.md", "# Home\n\n```{toctree}\nfirst\nsecond\nthird\nquotes\n```\n")
     for page, value in PAGES.items():
-        site.page(page, f"""
+        site.page(
+            page,
+            f"""
             # Page {page}
 
             Some prose.
@@ -29,7 +31,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
             :tags: [numbers]
             record({{"{page}/value": value}})
             ```
-        """)
+        """,
+        )
     site.write("docs/quotes.md", "# Quotes\n\nIt is {num}`second/value`.\n")
     assert site.build("-W").code == 0
     return site
@@ -86,7 +89,9 @@ def test_removed_page(site: Site):
 def test_script(site: Site):
     site.write("gallery/section/plot_x.py", '"""Title"""\nfigure = "old"\n')
     site.write("docs/gallery/section/plot_x.md", "---\norphan: true\n---\n# Script\n")
-    site.page("fourth", """
+    site.page(
+        "fourth",
+        """
         # Page fourth
 
         ```{code-cell} python
@@ -96,7 +101,8 @@ def test_script(site: Site):
         ```{code-cell} python
         figure
         ```
-    """)
+    """,
+    )
     site.edit("docs/index.md", "second\n", "second\nfourth\n")
     assert site.build("-W").executed == ["fourth (JAX)", "fourth (PyTorch)"]
     site.write("gallery/section/plot_x.py", '"""Title"""\nfigure = "new one"\n')

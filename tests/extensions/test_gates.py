@@ -162,7 +162,7 @@ def build(site: Site) -> Build:
         ("numbers", 7, "unknown number: 'numbers/nowhere'"),
         ("numbers", 7, "the number 'numbers/text' does not take the format '.2f'"),
         ("numbers", 7, "the number 'numbers/single' is not recorded in JAX"),
-        ("numbers", 10, r"shared number 'numbers/shared' differs: 'torch' \(PyTorch\), 'jax' \(JAX\)"),
+        ("numbers", 10, "shared number 'numbers/shared' differs: 'torch' .PyTorch., 'jax' .JAX."),
         ("numbers", 17, "the number 'numbers/single' is recorded twice"),
         ("numbers", None, "the number 'numbers/text' is recorded on again too"),
         ("not-a-number", 7, "PyTorch: ValueError: record: 'not-a-number/x' is nan"),

@@ -29,7 +29,8 @@ def test_adjacent_cells_become_tabs(good: Site):
 def test_tabs_are_synchronised(good: Site):
     labels = good.html("tabs").xpath("//label")
     assert {(n.get("data-sync-group"), n.get("data-sync-id")) for n in labels} == {
-        ("framework", "torch"), ("framework", "jax"),
+        ("framework", "torch"),
+        ("framework", "jax"),
     }
     inputs = {n.get("id") for n in good.html("tabs").xpath("//input[@type='radio']")}
     assert {n.get("for") for n in labels} == inputs

@@ -34,8 +34,12 @@ def setup(app):
     app.add_node(numbers.recorded_number)
     skip = (notebooks.skip, None)
     app.add_node(
-        notebooks.notebook_links, html=(notebooks.visit_links, None),
-        latex=skip, text=skip, man=skip, texinfo=skip,
+        notebooks.notebook_links,
+        html=(notebooks.visit_links, None),
+        latex=skip,
+        text=skip,
+        man=skip,
+        texinfo=skip,
     )
     app.add_role("num", numbers.NumberRole())
     for framework in ("torch", "jax"):

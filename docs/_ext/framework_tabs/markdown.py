@@ -18,8 +18,15 @@ from sphinx import addnodes
 _SPECIAL = re.compile(r"([\\`*_$<])")
 _LIST_MARK = re.compile(r"^(#+|[-+]|\d+[.)])(?=\s)")
 _SKIPPED = (
-    nodes.comment, nodes.target, nodes.raw, nodes.system_message, nodes.substitution_definition,
-    nodes.transition, addnodes.index, addnodes.toctree, nodes.meta,
+    nodes.comment,
+    nodes.target,
+    nodes.raw,
+    nodes.system_message,
+    nodes.substitution_definition,
+    nodes.transition,
+    addnodes.index,
+    addnodes.toctree,
+    nodes.meta,
 )
 
 
@@ -177,9 +184,9 @@ class Markdown:
         for child in node.children:
             write = getattr(self, f"inline_{_kind(child)}", None)
             parts.append(write(child) if write else self.inline(child))
-        return " ".join("".join(parts).split("\n")) if isinstance(node, nodes.paragraph) else "".join(parts)
+        return "".join(parts)
 
-    def inline_Text(self, node) -> str:  # noqa: N802 (docutils' name)
+    def inline_Text(self, node) -> str:
         return _escape(node.astext()).replace("\n", " ")
 
     def inline_inline(self, node) -> str:

@@ -144,7 +144,8 @@ def _id(docname: str, framework: str, number: int) -> str:
 
 # --- the links on the page -----------------------------------------------------
 
-class notebook_links(nodes.General, nodes.Element):  # noqa: N801 (docutils' style)
+
+class notebook_links(nodes.General, nodes.Element):
     """The line under a page's title that offers the notebooks."""
 
 

@@ -62,7 +62,10 @@ def prepare(app) -> None:
 
 def all_numbers(env) -> dict[str, Number]:
     """Every number of the site by its key."""
-    return {k: n for _, page in sorted(env.framework_pages.items()) for k, n in page.numbers.items()}
+    numbers: dict[str, Number] = {}
+    for _, page in sorted(env.framework_pages.items()):
+        numbers.update(page.numbers)
+    return numbers
 
 
 def check_keys(app, env) -> None:
@@ -89,6 +92,7 @@ def pages_to_write(app, env) -> list[str]:
 
 # --- results.json ------------------------------------------------------------
 
+
 def results(pages: dict[str, Page]) -> list[dict]:
     """All numbers, sorted; a shared number stands once, without a framework."""
     rows = []
@@ -110,7 +114,8 @@ def write_results(app, exception) -> None:
 
 # --- roles -------------------------------------------------------------------
 
-class recorded_number(nodes.Inline, nodes.TextElement):  # noqa: N801 (docutils' style)
+
+class recorded_number(nodes.Inline, nodes.TextElement):
     """A number that is looked up when all pages have been read."""
 
 
@@ -123,9 +128,7 @@ class NumberRole(SphinxRole):
 
     def run(self):
         key, _, spec = self.text.strip().partition(" ")
-        node = recorded_number(
-            self.rawtext, key=key, spec=spec.strip(), framework=self.framework
-        )
+        node = recorded_number(self.rawtext, key=key, spec=spec.strip(), framework=self.framework)
         self.set_source_info(node)
         return [node], []
 
@@ -173,8 +176,13 @@ class ResolveNumbers(SphinxPostTransform):
         try:
             shown = texts(number, node["spec"])
         except ValueError as error:
-            warn("the number %r does not take the format %r: %s", key, node["spec"], error,
-                 location=node)
+            warn(
+                "the number %r does not take the format %r: %s",
+                key,
+                node["spec"],
+                error,
+                location=node,
+            )
             return nodes.inline("", f"[{key}]")
         missing = [name for f, name in FRAMEWORKS.items() if f not in shown and only in (None, f)]
         if missing:

@@ -101,8 +101,11 @@ def read_script(option: str, env, line: int) -> str:
     env.note_dependency(str(path))
     if not path.is_file():
         LOGGER.warning(
-            "no such script: %s", option.strip(), location=(env.docname, line),
-            type="framework_tabs", subtype="script",
+            "no such script: %s",
+            option.strip(),
+            location=(env.docname, line),
+            type="framework_tabs",
+            subtype="script",
         )
         return ""
     return scripts.script_code(path)

@@ -1,4 +1,7 @@
 # Runs first in every kernel of a page; the reader never sees it.
+# It imports inside its functions: a name that it left behind would hide an import that a page
+# forgot, and the downloaded notebook would fail.
+# ruff: noqa: PLC0415
 
 
 def _set_up():
@@ -11,7 +14,7 @@ def _set_up():
         return f"{category.__name__}: {message}\n"
 
     warnings.formatwarning = one_line
-    get_ipython().config.merge(
+    get_ipython().config.merge(  # noqa: F821 (a name of IPython's)
         Config(
             InlineBackend={
                 "figure_formats": {"svg"},
@@ -29,9 +32,8 @@ def record(values, shared=False):
     from IPython.display import publish_display_data
 
     plain = {}
-    for key, value in values.items():
-        if not isinstance(value, (bool, int, float, str)):
-            value = value.item()
+    for key, given in values.items():
+        value = given if isinstance(given, bool | int | float | str) else given.item()
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(
                 f"record: {key!r} is {value}; expected a finite number "

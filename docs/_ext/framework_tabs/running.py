@@ -7,10 +7,12 @@ time limit and working folder hold.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from jupyter_cache import get_cache
 from myst_nb.core.execute import create_client
 from myst_nb.core.loggers import SphinxDocLogger
 from nbformat import NotebookNode
@@ -86,7 +88,7 @@ def run(cells: list[Cell], framework: str, *, document, path: str, nb_config) ->
         return Run(framework, {}, failed=True)
     outputs = {i: cell.outputs for i, cell in zip(positions, executed.cells[1:], strict=True)}
     if problem:
-        report_failure(problem, cells, positions, executed, framework, docname)
+        report_failure(problem, executed, [cells[i] for i in positions], framework, docname)
     return Run(framework, outputs, failed=bool(problem))
 
 
@@ -111,13 +113,13 @@ def _with_new_starts(execute, attempts: int = 4):
     return execute()
 
 
-def report_failure(problem, cells, positions, executed, framework, docname) -> None:
+def report_failure(problem: str, executed, cells: list[Cell], framework: str, docname: str):
     """Say at which line of the page a framework's run stopped, and why."""
     counts = [cell.execution_count for cell in executed.cells]
     last = max((n for n, count in enumerate(counts) if count is not None), default=0)
     line, source = 1, ""
     if last > 0:
-        cell = cells[positions[last - 1]]
+        cell = cells[last - 1]
         line = cell.line
         source = f" (in the cell that starts with {_first_line(cell.source)!r})"
     errors = [o for o in executed.cells[last].outputs if o.output_type == "error"]
@@ -128,9 +130,7 @@ def report_failure(problem, cells, positions, executed, framework, docname) -> N
 
 
 def warn(message: str, docname: str, line: int) -> None:
-    LOGGER.warning(
-        "%s", message, location=(docname, line), type="framework_tabs", subtype="run"
-    )
+    LOGGER.warning("%s", message, location=(docname, line), type="framework_tabs", subtype="run")
 
 
 def _first_line(source: str) -> str:
@@ -139,7 +139,6 @@ def _first_line(source: str) -> str:
 
 def prepare(app) -> None:
     """Let Jupyter find the kernels, and the kernels the package that the pages document."""
-    import os
 
     def put_first(variable: str, path: Path) -> None:
         others = [p for p in os.environ.get(variable, "").split(os.pathsep) if p]
@@ -152,7 +151,5 @@ def prepare(app) -> None:
 
 def create_cache(app) -> None:
     """Create the cache's tables before Sphinx forks: two processes at once would clash."""
-    from jupyter_cache import get_cache
-
     if app.env.mystnb_config.execution_mode == "cache":
         _ = get_cache(app.env.mystnb_config.execution_cache_path).db

@@ -51,8 +51,11 @@ def _tab_set(content: dict[str, list[nodes.Node]]) -> nodes.container:
     items = []
     for framework, children in content.items():
         label = nodes.rubric(
-            "", FRAMEWORKS[framework], classes=["sd-tab-label"],
-            sync_id=framework, sync_group=GROUP,
+            "",
+            FRAMEWORKS[framework],
+            classes=["sd-tab-label"],
+            sync_id=framework,
+            sync_group=GROUP,
         )
         panel = create_component("tab-content", ["sd-tab-content"], children=children)
         items.append(
@@ -122,8 +125,13 @@ def _output_of(node: nodes.container) -> nodes.container | None:
 
 def _script_link(docname: str) -> nodes.paragraph:
     reference = addnodes.pending_xref(
-        "", nodes.inline("", "Script of this figure"), refdomain="std", reftype="doc",
-        reftarget="/" + docname, refexplicit=True, refwarn=True,
+        "",
+        nodes.inline("", "Script of this figure"),
+        refdomain="std",
+        reftype="doc",
+        reftarget="/" + docname,
+        refexplicit=True,
+        refwarn=True,
     )
     return nodes.paragraph("", "", reference, classes=["script-link"])
 

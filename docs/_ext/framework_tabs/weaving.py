@@ -8,6 +8,7 @@ metadata tell `tabs.py` which cells stand beside each other.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 
 import nbformat
@@ -24,52 +25,54 @@ _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
 def warn(message: str, *args, docname: str, line: int, subtype: str) -> None:
-    LOGGER.warning(
-        message, *args, location=(docname, line), type="framework_tabs", subtype=subtype
-    )
+    LOGGER.warning(message, *args, location=(docname, line), type="framework_tabs", subtype=subtype)
 
 
 # --- numbers ---------------------------------------------------------------
+
 
 def take_numbers(cells: list[Cell], runs: list[Run], docname: str) -> dict[str, Number]:
     """Remove the recorded numbers from the outputs and return them."""
     numbers: dict[str, Number] = {}
     for run in runs:
         for i, outputs in run.outputs.items():
-            bundles = [o["data"][NUMBERS_MIME] for o in outputs if NUMBERS_MIME in o.get("data", {})]
             run.outputs[i] = [o for o in outputs if NUMBERS_MIME not in o.get("data", {})]
-            for bundle in bundles:
+            for output in outputs:
+                bundle = output.get("data", {}).get(NUMBERS_MIME, {"values": {}})
                 for key, value in bundle["values"].items():
                     number = numbers.setdefault(key, Number(shared=bundle["shared"]))
-                    if run.framework in number.values:
-                        warn("the number %r is recorded twice", key,
-                             docname=docname, line=cells[i].line, subtype="numbers")
-                    if number.shared != bundle["shared"]:
-                        warn("the number %r is recorded with shared=%s and with shared=%s", key,
-                             number.shared, bundle["shared"],
-                             docname=docname, line=cells[i].line, subtype="numbers")
-                    number.values[run.framework] = value
-            if bundles:
-                _check_shared(numbers, bundles, cells[i].line, docname)
+                    for problem in _add_value(number, run.framework, value, bundle["shared"]):
+                        warn(
+                            "the %snumber %r %s",
+                            "shared " * number.shared,
+                            key,
+                            problem,
+                            docname=docname,
+                            line=cells[i].line,
+                            subtype="numbers",
+                        )
     return numbers
 
 
-def _check_shared(numbers, bundles, line: int, docname: str) -> None:
-    for key in (key for bundle in bundles for key in bundle["values"]):
-        number = numbers[key]
-        if number.shared and len(set(map(repr, number.values.values()))) > 1:
-            warn("the shared number %r differs: %s", key,
-                 ", ".join(f"{v!r} ({FRAMEWORKS[f]})" for f, v in number.values.items()),
-                 docname=docname, line=line, subtype="numbers")
+def _add_value(number: Number, framework: str, value: object, shared: bool) -> Iterator[str]:
+    """Note a value, and say what is wrong with it."""
+    if framework in number.values:
+        yield "is recorded twice"
+    if shared != number.shared:
+        yield "is recorded with shared=True and with shared=False"
+    number.values[framework] = value
+    if number.shared and len(set(map(repr, number.values.values()))) > 1:
+        given = (f"{v!r} ({FRAMEWORKS[f]})" for f, v in number.values.items())
+        yield "differs: " + ", ".join(given)
 
 
 # --- outputs ---------------------------------------------------------------
 
+
 def tidy(outputs: list[NotebookNode], cell: Cell) -> list[NotebookNode]:
     """Outputs as the page shows them: short errors, of a script only its figures."""
     kept = []
-    for output in outputs:
-        output = deepcopy(output)
+    for output in deepcopy(outputs):
         if output.output_type == "error":
             output.traceback = [f"{output.ename}: {output.evalue}"]
         if "execution_count" in output:
@@ -89,8 +92,7 @@ def same_outputs(one: list[NotebookNode], other: list[NotebookNode]) -> bool:
     """Whether a reader would see the same."""
     if len(one) != len(other):
         return False
-    for a, b in zip(one, other, strict=True):
-        a, b = deepcopy(a), deepcopy(b)
+    for a, b in zip(deepcopy(one), deepcopy(other), strict=True):
         svg_a, svg_b = (o.get("data", {}).pop("image/svg+xml", "") for o in (a, b))
         if a != b or not same_figure(svg_a, svg_b):
             return False
@@ -98,6 +100,7 @@ def same_outputs(one: list[NotebookNode], other: list[NotebookNode]) -> bool:
 
 
 # --- checks ----------------------------------------------------------------
+
 
 def check_outputs(cell: Cell, outputs: list[NotebookNode], framework: str, docname: str) -> None:
     """Report what would be unreadable, unnumbered or different in the next build."""
@@ -109,20 +112,36 @@ def check_outputs(cell: Cell, outputs: list[NotebookNode], framework: str, docna
     images = [o for o in outputs if has_image(o)]
     displays = [o for o in outputs if "data" in o]
     if images and not str(options.get("image", {}).get("alt", "")).strip():
-        warn("%s: the cell shows an image without alternative text (mystnb: image: alt)",
-             label, **place, subtype="alt")
+        warn(
+            "%s: the cell shows an image without alternative text (mystnb: image: alt)",
+            label,
+            **place,
+            subtype="alt",
+        )
     if options.get("figure") and (len(images) != 1 or len(displays) != 1):
-        warn("%s: a cell with a caption must show one image and no other value; "
-             "it shows %d images and %d other values", label,
-             len(images), len(displays) - len(images), **place, subtype="figure")
+        warn(
+            "%s: a cell with a caption must show one image and no other value; "
+            "it shows %d images and %d other values",
+            label,
+            len(images),
+            len(displays) - len(images),
+            **place,
+            subtype="figure",
+        )
     for output in outputs:
         text = output.get("text", "") or "".join(output.get("data", {}).get("text/plain", ""))
         if _ADDRESS.search(text):
-            warn("%s: the output holds a memory address, which changes with every run: %s",
-                 label, text.strip()[:80], **place, subtype="output")
+            warn(
+                "%s: the output holds a memory address, which changes with every run: %s",
+                label,
+                text.strip()[:80],
+                **place,
+                subtype="output",
+            )
 
 
 # --- the woven notebook ----------------------------------------------------
+
 
 def weave(notebook: NotebookNode, cells: list[Cell], runs: list[Run], docname: str) -> NotebookNode:
     """One notebook with the outputs of all runs, whose adjacent tagged cells are paired."""
@@ -145,7 +164,9 @@ def weave(notebook: NotebookNode, cells: list[Cell], runs: list[Run], docname: s
                 del mystnb["figure"]
             captioned |= bool(mystnb.get("figure"))
             node.metadata[MARK] = {
-                "cell": i, "group": part[0], "framework": framework,
+                "cell": i,
+                "group": part[0],
+                "framework": framework,
                 "output_only": cells[i].framework is None and len(members) > 1,
             }
             add(node, cells[i].line)
@@ -202,9 +223,13 @@ def _pairs(tagged: list[int], cells: list[Cell], docname: str) -> list[list[int]
     per_framework = {f: [i for i in tagged if cells[i].framework == f] for f in FRAMEWORKS}
     for framework, positions in per_framework.items():
         if not positions:
-            warn("tab misses a framework: this cell has no counterpart for %s",
-                 FRAMEWORKS[framework], docname=docname, line=cells[tagged[0]].line,
-                 subtype="missing")
+            warn(
+                "tab misses a framework: this cell has no counterpart for %s",
+                FRAMEWORKS[framework],
+                docname=docname,
+                line=cells[tagged[0]].line,
+                subtype="missing",
+            )
     counts = {len(positions) for positions in per_framework.values()}
     if len(counts) == 1:
         return [list(pair) for pair in zip(*per_framework.values(), strict=True)]
