@@ -1,0 +1,152 @@
+"""The gallery's downloads run alone on either framework, and their figures can be read."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from attnlib.plotting import COLORS
+
+ROOT = Path(__file__).resolve().parents[2]
+SITE = ROOT / "build" / "html"
+SOURCES = sorted((ROOT / "gallery").glob("*/plot_*.py"))
+FRAMEWORKS = ("torch", "jax")
+
+# Runs a downloaded script, then the cells of its notebook, as a reader would: in this folder,
+# with one framework. The figures that are left open are judged.
+READER = """
+import json, runpy, sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.text import Text
+
+framework, other, script, notebook = sys.argv[1:]
+
+
+def judge(name):
+    figures = [plt.figure(number) for number in plt.get_fignums()]
+    assert figures, f"{name}: no figure"
+    for figure in figures:
+        assert len(figure.get_label().split()) > 5, f"{name}: fig.set_label says nothing"
+        assert figure.get_figwidth() <= 7.5, f"{name}: too wide for a phone"
+        figure.draw_without_rendering()
+        small = {
+            text.get_text() for text in figure.findobj(Text)
+            if text.get_visible() and text.get_text().strip() and text.get_fontsize() < 9
+        }
+        assert not small, f"{name}: too small to read: {small}"
+    plt.close("all")
+
+
+runpy.run_path(script, run_name="__main__")
+judge(script)
+shell = InteractiveShell.instance()
+for cell in json.loads(Path(notebook).read_text("utf-8"))["cells"]:
+    if cell["cell_type"] == "code":
+        shell.run_cell("".join(cell["source"])).raise_error()
+judge(notebook)
+assert framework in sys.modules, f"{framework} was not used"
+assert other not in sys.modules, f"{other} was imported too"
+"""
+
+
+def downloads(name: str) -> list[Path]:
+    return sorted((SITE / "_downloads").glob(f"*/{name}"))
+
+
+def download(name: str) -> Path:
+    found = downloads(name)
+    assert len(found) == 1, f"{name}: the site offers {len(found)} downloads of it"
+    return found[0]
+
+
+def test_there_are_scripts():
+    assert {path.parent.name for path in SOURCES} == {"section", "experiments"}
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_script_and_notebook_run_alone(source, framework, tmp_path):
+    (other,) = set(FRAMEWORKS) - {framework}
+    files = [download(source.with_suffix(suffix).name) for suffix in (".py", ".ipynb")]
+    run = subprocess.run(
+        [sys.executable, "-c", READER, framework, other, *map(str, files)],
+        cwd=tmp_path,
+        env={**os.environ, "ATTNLIB_FRAMEWORK": framework, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
+    assert list(tmp_path.iterdir()) == []  # nothing left behind
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_download_is_the_script(source):
+    assert download(source.name).read_text("utf-8") == source.read_text("utf-8")
+
+
+def header(text: str) -> dict:
+    """The metadata of a script (PEP 723)."""
+    (block,) = re.findall(r"^# /// script$\n((?:^#(?: .*)?$\n)+)^# ///$", text, re.MULTILINE)
+    return tomllib.loads("\n".join(line[2:] for line in block.splitlines()))
+
+
+def imported(text: str) -> set[str]:
+    """Top-level packages that a script imports, the standard library's left out."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add((node.module or "").partition(".")[0])
+    return names - set(sys.stdlib_module_names)
+
+
+def provided(requirements: list[str]) -> set[str]:
+    """Packages that a list of requirements brings, attnlib's own requirements included."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    names = set()
+    for requirement in requirements:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,-]+)\])?", requirement).groups()
+        names.add(name.replace("-", "_"))
+        if name == "attnlib":
+            names |= provided(project["dependencies"])
+            for extra in (extras or "").split(",") if extras else ():
+                names |= provided(project["optional-dependencies"][extra])
+    return names
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
+def test_header_covers_what_the_script_imports(source):
+    text = source.read_text("utf-8")
+    script = header(text)
+    assert text.startswith("# /// script")
+    assert script["requires-python"] == ">=3.11"
+    either = set(FRAMEWORKS)  # the header names one framework, the reader may choose the other
+    brought = provided(script["dependencies"])
+    assert brought & either, "the header brings no framework"
+    assert imported(text) - either <= brought
+
+
+FIGURES = sorted(path for path in (SITE / "_images").glob("*.svg") if "-dark" not in path.stem)
+
+
+@pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
+def test_every_colour_of_a_figure_has_a_dark_twin(path):
+    """A colour outside the table stays as it is on a dark page, where it may vanish."""
+    drawn = set(re.findall(r"#[0-9a-f]{6}\b", path.read_text("utf-8")))
+    assert drawn <= set(COLORS.values())
+
+
+def test_there_are_figures():
+    assert len(FIGURES) > len(SOURCES)
