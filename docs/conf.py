@@ -98,8 +98,9 @@ intersphinx_mapping = {
 
 # Gallery: the scripts of gallery/ run in two workers, once, and again when attnlib changes.
 sphinx_gallery_conf = {
-    "examples_dirs": ["../gallery/section", "../gallery/experiments"],
-    "gallery_dirs": ["gallery/section", "gallery/experiments"],
+    "examples_dirs": "../gallery",
+    "gallery_dirs": "gallery",
+    "subsection_order": ["../gallery/section", "*"],
     "filename_pattern": r"/plot_",
     "image_scrapers": ("gallery_scraper.scrape",),
     "capture_repr": (),

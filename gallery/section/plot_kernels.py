@@ -34,7 +34,7 @@ for ax, (name, formula) in zip(axes.flat, formulas.items(), strict=True):
     ax.plot(offsets, similarity)
     ax.fill_between(offsets, similarity, alpha=0.15)
     ax.set_title(f"{name.capitalize()}: {formula}", fontsize=10)
-axes[0, 0].set(ylim=(0, 1.1), xticks=range(-2, 3))
+axes[0, 0].set(ylim=(0, 1.1), xticks=range(-2, 3), yticks=(0, 0.5, 1))
 fig.supxlabel("Query minus key, in bandwidths or radii", fontsize=11)
 fig.supylabel("Similarity", fontsize=11)
 fig.set_label(

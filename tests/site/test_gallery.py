@@ -10,6 +10,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from attnlib.plotting import COLORS
@@ -150,3 +151,18 @@ def test_every_colour_of_a_figure_has_a_dark_twin(path):
 
 def test_there_are_figures():
     assert len(FIGURES) > len(SOURCES)
+
+
+def drawing(path: Path) -> list[float]:
+    """All coordinates of a figure."""
+    places = re.findall(r'\b(?:d|x|y|transform)="([^"]*)"', path.read_text("utf-8"))
+    return [float(number) for number in re.findall(r"-?\d+\.?\d*", " ".join(places))]
+
+
+@pytest.mark.parametrize("twin", ["", "-dark"])
+def test_picture_of_the_readme_is_current(twin):
+    """To renew it, copy the two built files over those of ``docs/_static``."""
+    built = drawing(SITE / "_images" / f"sphx_glr_plot_one_lookup_001{twin}.svg")
+    stored = drawing(ROOT / "docs" / "_static" / f"one-lookup{twin}.svg")
+    assert len(built) > 1000
+    np.testing.assert_allclose(stored, built, atol=0.05)  # points; machines round differently
