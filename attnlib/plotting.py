@@ -19,10 +19,21 @@ from matplotlib.ticker import MaxNLocator
 from attnlib.frameworks import framework_of
 
 if TYPE_CHECKING:
+    from jaxtyping import Shaped
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from attnlib._typing import Array
+
+    # Real numbers of any dtype, from NumPy, PyTorch, JAX or a list.
+    Panels = Shaped[Array, "rows columns queries keys"]
+    KeyPositions = Shaped[Array, " keys"]
+    QueryPositions = Shaped[Array, " queries"]
+    Curve = Shaped[Array, " n"]
+    Curves = Sequence[Curve] | Shaped[Array, "curves n"]
+    Coordinate = Shaped[Array, " p"]
+    Points = tuple[Coordinate, Coordinate]
     Floats = NDArray[np.float64]
 
 __all__ = ["COLORS", "DARK_TWINS", "plot_curves", "show_heatmaps"]
@@ -42,7 +53,8 @@ _TABLE = {  # name: (on a white page, on the dark page #14181e)
 COLORS: dict[str, str] = {name: light for name, (light, _) in _TABLE.items()}
 """The colours of all figures by name, as they stand on a white page.
 
-They keep a contrast of 3 to 1 with the page, and stay apart for colour-blind readers.
+All but grid and paper keep a contrast of 3 to 1 with the page (text 4.5 to 1) and stay apart for
+colour-blind readers.
 """
 
 DARK_TWINS: dict[str, str] = dict(_TABLE.values())
@@ -50,13 +62,13 @@ DARK_TWINS: dict[str, str] = dict(_TABLE.values())
 
 
 def show_heatmaps(
-    matrices: ArrayLike,
+    matrices: Panels,
     *,
     xlabel: str,
     ylabel: str,
     titles: Sequence[str] | None = None,
-    key_positions: ArrayLike | None = None,
-    query_positions: ArrayLike | None = None,
+    key_positions: KeyPositions | None = None,
+    query_positions: QueryPositions | None = None,
     shared_scale: bool = True,
     figsize: tuple[float, float] | None = None,
     cmap: str | None = None,
@@ -178,13 +190,13 @@ def show_heatmaps(
 
 
 def plot_curves(
-    x: ArrayLike,
-    curves: Sequence[ArrayLike] | ArrayLike,
+    x: Curve,
+    curves: Curves,
     *,
     labels: Sequence[str],
     xlabel: str,
     ylabel: str,
-    points: tuple[ArrayLike, ArrayLike] | None = None,
+    points: Points | None = None,
     styles: Sequence[Mapping[str, Any]] | None = None,
     direct: bool = True,
     xscale: str = "linear",
@@ -247,7 +259,7 @@ def plot_curves(
     across = _numbers("x", x)
     if across.ndim != 1:
         raise ValueError(f"x: expected shape (n,), got {across.shape}")
-    heights = [_numbers(f"curves[{i}]", curve) for i, curve in enumerate(curves)]  # type: ignore[arg-type]  # an array is a sequence of its rows
+    heights = [_numbers(f"curves[{i}]", curve) for i, curve in enumerate(curves)]
     for i, height in enumerate(heights):
         if height.shape != across.shape:
             raise ValueError(
@@ -281,12 +293,11 @@ def plot_curves(
     return fig
 
 
-def _numbers(name: str, array: ArrayLike) -> Floats:
+def _numbers(name: str, array: Array) -> Floats:
     """Copy an array of any framework to the host, without gradients, in float64."""
     if framework_of(array) == "torch":
-        tensor: Any = array
-        tensor = tensor.detach().cpu()
-        array = tensor if tensor.is_complex() else tensor.double()  # NumPy knows no bfloat16
+        array = array.detach().cpu()
+        array = array if array.is_complex() else array.double()  # NumPy knows no bfloat16
     numbers = np.asarray(array)
     try:
         return numbers.astype(np.float64, casting="same_kind")
@@ -294,7 +305,7 @@ def _numbers(name: str, array: ArrayLike) -> Floats:
         raise TypeError(f"{name}: expected real numbers, got dtype {numbers.dtype}") from None
 
 
-def _cells(name: str, positions: ArrayLike | None, count: int) -> tuple[NDArray[np.intp], Floats]:
+def _cells(name: str, positions: Array | None, count: int) -> tuple[NDArray[np.intp], Floats]:
     """Give the order in which cells are drawn, and the ``count + 1`` edges between them."""
     if positions is None:
         return np.arange(count), np.arange(count + 1, dtype=np.float64) - 0.5
