@@ -18,8 +18,8 @@ import matplotlib.pyplot as plt
 
 from attnlib import KERNELS, frameworks
 
-xp = frameworks.load(frameworks.preferred())  # set ATTNLIB_FRAMEWORK=jax to choose JAX
-offsets = xp.linspace(-2.5, 2.5, 251)
+xp = frameworks.load(frameworks.preferred())  # for JAX: ATTNLIB_FRAMEWORK=jax
+offsets = xp.linspace(-2.5, 2.5, 250)  # no point at 1, where rounding would decide
 formulas = {
     "gaussian": r"$\exp(-u^2/2)$",
     "boxcar": r"$1$ if $u \leq 1$, else $0$",
@@ -38,8 +38,9 @@ axes[0, 0].set(ylim=(0, 1.1), xticks=range(-2, 3), yticks=(0, 0.5, 1))
 fig.supxlabel("Query minus key, in bandwidths or radii", fontsize=11)
 fig.supylabel("Similarity", fontsize=11)
 fig.set_label(
-    "Four kernels against the distance from query to key. All are 1 at distance 0; the Gaussian "
-    "falls smoothly and never reaches 0, the boxcar drops from 1 to 0 at one bandwidth, the "
-    "triangle falls in a straight line to 0 there, the constant stays at 1."
+    "Four kernels against the distance from query to key. All are 1 at distance 0; "
+    "the Gaussian falls smoothly and never reaches 0, the boxcar drops from 1 to 0 "
+    "at one bandwidth, the triangle falls in a straight line to 0 there, the "
+    "constant stays at 1."
 )
 plt.show()
