@@ -18,26 +18,26 @@ import matplotlib.pyplot as plt
 
 from attnlib import data, frameworks, kernel_weights, show_heatmaps
 
-framework = frameworks.preferred()  # set ATTNLIB_FRAMEWORK=jax to choose JAX
+framework = frameworks.preferred()  # for JAX: ATTNLIB_FRAMEWORK=jax
 xp = frameworks.load(framework)
 x_train, _, x_val, _ = data.section_data(framework)
-narrow, _, wide = data.BANDWIDTHS
-weights = xp.stack([kernel_weights(x_val, x_train, width) for width in (narrow, wide)])
+widths = data.BANDWIDTHS[0], data.BANDWIDTHS[2]
+weights = xp.stack([kernel_weights(x_val, x_train, width) for width in widths])
 
 plt.style.use("attnlib.figures")
 fig = show_heatmaps(
     weights[None],
     xlabel="Inputs (keys)",
     ylabel="Queries",
-    titles=[rf"$\sigma = {width:g}$" for width in (narrow, wide)],
+    titles=[rf"$\sigma = {width:g}$" for width in widths],
     key_positions=x_train,
     query_positions=x_val,
     shared_scale=False,
     figsize=(5.4, 2.6),
 )
 fig.set_label(
-    "Two heat maps of weights, each on its own colour scale. At bandwidth 2 the weights change "
-    "slowly across the inputs: queries at either end give their largest weights to inputs at that "
-    "end."
+    "Two heat maps of weights, each on its own colour scale. At bandwidth 2 the "
+    "weights change slowly across the inputs: queries at either end give their "
+    "largest weights to inputs at that end."
 )
 plt.show()

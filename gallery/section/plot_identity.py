@@ -17,13 +17,14 @@ import matplotlib.pyplot as plt
 
 from attnlib import frameworks, show_heatmaps
 
-xp = frameworks.load(frameworks.preferred())  # set ATTNLIB_FRAMEWORK=jax to choose JAX
+xp = frameworks.load(frameworks.preferred())  # for JAX: ATTNLIB_FRAMEWORK=jax
 weights = xp.eye(10)
 
 plt.style.use("attnlib.figures")
-fig = show_heatmaps(weights[None, None], xlabel="Keys", ylabel="Queries", figsize=(3.6, 3.0))
+panels = weights[None, None]  # one row and one column of panels
+fig = show_heatmaps(panels, xlabel="Keys", ylabel="Queries", figsize=(3.6, 3.0))
 fig.set_label(
-    "Heat map of a ten by ten identity matrix: weight 1 on the diagonal, where query and key "
-    "agree, and 0 everywhere else."
+    "Heat map of a ten by ten identity matrix: weight 1 on the diagonal, where "
+    "query and key agree, and 0 everywhere else."
 )
 plt.show()

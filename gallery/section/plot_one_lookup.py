@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 from attnlib import data, frameworks, kernel_weights, pool
 from attnlib.plotting import COLORS
 
-framework = frameworks.preferred()  # set ATTNLIB_FRAMEWORK=jax to choose JAX
+framework = frameworks.preferred()  # for JAX: ATTNLIB_FRAMEWORK=jax
 keys, values, _, _ = data.section_data(framework)
 query = frameworks.load(framework).asarray([2.5])
 bandwidth = data.BANDWIDTHS[1]
@@ -33,10 +33,9 @@ output = pool(weights, values)
 plt.style.use("attnlib.figures")
 fig, ax = plt.subplots()
 ax.scatter(keys, values, s=9, color=COLORS["muted"])
-ax.scatter(
-    keys, values, s=7000 * weights[0], color=COLORS["blue"], alpha=0.35, edgecolor=COLORS["blue"]
-)
-q, out, red = float(query[0]), float(output[0]), COLORS["vermillion"]
+blue, red = COLORS["blue"], COLORS["vermillion"]
+ax.scatter(keys, values, s=7000 * weights[0], color=blue, alpha=0.35, edgecolor=blue)
+q, out = float(query[0]), float(output[0])
 ax.margins(0.05, 0.15)
 ax.set(
     xlabel="Keys",
@@ -50,8 +49,8 @@ ax.text(q + 0.08, bottom + 0.2, "query", color=red, va="bottom")
 ax.text(left + 0.08, out + 0.1, "output", color=red, va="bottom")
 
 fig.set_label(
-    "Forty pairs of a key and a value, drawn as circles whose area is the weight that one query "
-    "gives them: large near the query, vanishing far away. The output is at the height of the "
-    "large circles' mean."
+    "Forty pairs of a key and a value, drawn as circles whose area is the weight "
+    "that one query gives them: large near the query, vanishing far away. The "
+    "output is at the height of the large circles' mean."
 )
 plt.show()

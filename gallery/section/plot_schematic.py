@@ -19,7 +19,7 @@ from attnlib import frameworks, pool, softmax_weights
 from attnlib.plotting import COLORS
 from attnlib.scores import squared_distance
 
-xp = frameworks.load(frameworks.preferred())  # set ATTNLIB_FRAMEWORK=jax to choose JAX
+xp = frameworks.load(frameworks.preferred())  # for JAX: ATTNLIB_FRAMEWORK=jax
 keys = xp.asarray([1.0, 2.0, 5.0, 6.0])
 values = xp.asarray([15.0, 10.0, 20.0, 5.0])
 query = xp.asarray([3.8])
@@ -39,8 +39,9 @@ ax.set_axis_off()
 
 
 def box(x, y, text, color):
-    style = {"boxstyle": "round,pad=0.35", "facecolor": COLORS["paper"], "edgecolor": COLORS[color]}
-    ax.text(x, y, text, ha="center", va="center", color=COLORS[color], bbox=style)
+    color = COLORS[color]
+    frame = {"boxstyle": "round,pad=0.35", "fc": COLORS["paper"], "ec": color}
+    ax.text(x, y, text, ha="center", va="center", color=color, bbox=frame)
 
 
 for x, name, symbol in [
@@ -60,11 +61,12 @@ for y, key, score, weight, value in zip(
 ):
     ax.plot([0.5, 2.2], [1.95, y], color=COLORS["muted"], linewidth=1, **link)
     ax.plot([2.2, 3.2], [y, y], color=COLORS["muted"], linewidth=1, **link)
-    ax.plot([7.9, 9.8], [y, 1.95], color=COLORS["green"], linewidth=14 * float(weight), **link)
-    ax.barh(y, 1.4 * float(weight), height=0.5, left=5.25, color=COLORS["purple"])
+    share = float(weight)
+    ax.plot([7.9, 9.8], [y, 1.95], color=COLORS["green"], linewidth=14 * share, **link)
+    ax.barh(y, 1.4 * share, height=0.5, left=5.25, color=COLORS["purple"])
     box(2.2, y, f"{float(key):g}", "blue")
-    ax.text(4.2, y, f"{float(score):.2f}".replace("-", "\u2212"), ha="right", va="center")
-    ax.text(5.35 + 1.4 * float(weight), y, f"{float(weight):.2f}", va="center")
+    ax.text(4.2, y, f"−{-float(score):.2f}", ha="right", va="center")
+    ax.text(5.35 + 1.4 * share, y, f"{share:.2f}", va="center")
     ax.text(7.25, y, r"$\times$", ha="center", va="center", color=COLORS["muted"])
     box(7.9, y, f"{float(value):g}", "green")
 
@@ -74,8 +76,8 @@ box(0.5, 1.95, f"{float(query[0]):g}", "vermillion")
 box(9.8, 1.95, f"{float(output[0]):.1f}", "ink")
 
 fig.set_label(
-    "One query is scored against four keys, softmax turns the scores into weights that sum to 1, "
-    "and the output is the sum of the four values, each times its weight: the value of the "
-    "nearest key dominates, the others still count."
+    "One query is scored against four keys, softmax turns the scores into weights "
+    "that sum to 1, and the output is the sum of the four values, each times its "
+    "weight: the value of the nearest key dominates, the others still count."
 )
 plt.show()
