@@ -41,6 +41,7 @@ extensions = [
     "fingerprint",
     "folds",
     "framework_tabs",
+    "gallery_cards",
     "katex",
     "numbering",
 ]

@@ -9,6 +9,7 @@ which fails a strict build.
 import functools
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,21 @@ def _engine(process: int) -> Any:
     return context.get("render")
 
 
+def _valid(html: str) -> str:
+    r"""Mend two slips of KaTeX's MathML, which browsers would misread.
+
+    In ``s_{\max}`` the operator "apply function" becomes a third child of a pair, and an empty list
+    of column gaps is no value for its attribute.
+    """
+    html = re.sub(r"<mo>\u2061</mo>(?=</m(?:sub|sup|subsup)>)", "", html)
+    return html.replace(' columnspacing=""', "")
+
+
 def render(tex: str, *, display: bool = False, macros: dict[str, str] | None = None) -> str:
     """Return the HTML of a formula; raise `BadTex` where KaTeX cannot read it."""
     options = json.dumps({**OPTIONS, "displayMode": display, "macros": macros or {}})
     try:
-        return str(_engine(os.getpid())(tex, options))
+        return _valid(_engine(os.getpid())(tex, options))
     except quickjs.JSException as error:
         reason = str(error).splitlines()[0].removeprefix("ParseError: ")
         raise BadTex(reason) from None
