@@ -172,7 +172,6 @@ load: /gallery/section/plot_line.py
 tags: [hide-input]
 mystnb:
   figure: {name: fig-script, caption: "From the gallery."}
-  image: {alt: "A line."}
 ---
 ```
 
@@ -200,6 +199,7 @@ import matplotlib.pyplot as plt
 
 fig, ax = plt.subplots()
 ax.plot([1, 3])
+fig.set_label("The label of the figure.")
 print("not shown")
 plt.show()
 '''

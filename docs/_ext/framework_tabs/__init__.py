@@ -10,10 +10,12 @@ the prose from the runs, and offers each page as a notebook for one framework.
     scripts.py    cells that run a gallery script
     running.py    one kernel for each framework; failures at their line
     prelude.py    what each kernel runs first
-    weaving.py    outputs of all runs in one notebook; checks of outputs
+    outputs.py    a cell's outputs: as shown, compared, checked
     figures.py    whether two figures look the same
+    weaving.py    outputs of all runs in one notebook
     tabs.py       tabs, captions and links in the document
-    numbers.py    numbers in prose and in results.json
+    numbers.py    recorded numbers, and results.json
+    prose.py      numbers in prose
     notebooks.py  the downloads
     markdown.py   text of the downloads
 
@@ -21,7 +23,7 @@ It uses names inside myst-nb, whose version is therefore pinned;
 `tests/extensions` holds what must stay true.
 """
 
-from . import notebooks, numbers, running
+from . import notebooks, numbers, prose, running
 from .parser import FrameworkParser
 
 
@@ -30,7 +32,7 @@ def setup(app):
     app.setup_extension("sphinx_design")
     app.add_source_parser(FrameworkParser, override=True)
     app.add_env_collector(numbers.Pages)
-    app.add_post_transform(numbers.ResolveNumbers)
+    app.add_post_transform(prose.ResolveNumbers)
     app.add_node(numbers.recorded_number)
     skip = (notebooks.skip, None)
     app.add_node(
@@ -41,9 +43,9 @@ def setup(app):
         man=skip,
         texinfo=skip,
     )
-    app.add_role("num", numbers.NumberRole())
+    app.add_role("num", prose.NumberRole())
     for framework in ("torch", "jax"):
-        app.add_role(f"num-{framework}", numbers.NumberRole(framework))
+        app.add_role(f"num-{framework}", prose.NumberRole(framework))
     app.add_config_value("framework_tabs_attnlib", "attnlib", "html", types=frozenset({str}))
     app.connect("builder-inited", running.prepare)
     app.connect("builder-inited", numbers.prepare)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from sphinx.util import logging
+
+LOGGER = logging.getLogger(__name__)
 FRAMEWORKS = {"torch": "PyTorch", "jax": "JAX"}
 NUMBERS_MIME = "application/vnd.attnlib.numbers+json"
 
@@ -50,3 +53,8 @@ class Page:
     cells: list[Cell]
     numbers: dict[str, Number] = field(default_factory=dict)
     failed: bool = False
+
+
+def warn(subtype: str, message: str, *args: object, location) -> None:
+    """Report a fault at a page, at a line of a page or at a node."""
+    LOGGER.warning(message, *args, location=location, type="framework_tabs", subtype=subtype)

@@ -1,30 +1,55 @@
-"""Numbers in prose, taken from the run of each framework.
+"""Numbers that the pages record, from each framework's run to `results.json`.
 
 myst-nb's glue knows one value for a name and one page; here a number has a
-value for each framework, may be quoted on any page, and all numbers are
-collected in `results.json`. A page that quotes a number of another page is
-written again when that number changes, which Sphinx cannot know by itself.
+value for each framework, and all numbers of the site are collected. A page
+that quotes a number of another page is written again when that number changes,
+which Sphinx cannot know by itself.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.environment.collectors import EnvironmentCollector
-from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxRole
 
-from .common import FRAMEWORKS, Number, Page
-
-LOGGER = logging.getLogger(__name__)
-_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+from .common import FRAMEWORKS, NUMBERS_MIME, Cell, Number, Page, warn
+from .running import Run
 
 
-def warn(message: str, *args, location) -> None:
-    LOGGER.warning(message, *args, location=location, type="framework_tabs", subtype="numbers")
+class recorded_number(nodes.Inline, nodes.TextElement):
+    """A number in prose, which is looked up when all pages have been read."""
+
+
+def take_numbers(cells: list[Cell], runs: list[Run], docname: str) -> dict[str, Number]:
+    """Remove the recorded numbers from the outputs and return them."""
+    numbers: dict[str, Number] = {}
+    for run in runs:
+        for i, outputs in run.outputs.items():
+            run.outputs[i] = [o for o in outputs if NUMBERS_MIME not in o.get("data", {})]
+            for output in outputs:
+                bundle = output.get("data", {}).get(NUMBERS_MIME, {"values": {}})
+                for key, value in bundle["values"].items():
+                    number = numbers.setdefault(key, Number(shared=bundle["shared"]))
+                    for problem in _add_value(number, run.framework, value, bundle["shared"]):
+                        name = "shared number" if number.shared else "number"
+                        location = (docname, cells[i].line)
+                        warn("numbers", "the %s %r %s", name, key, problem, location=location)
+    return numbers
+
+
+def _add_value(number: Number, framework: str, value: object, shared: bool) -> Iterator[str]:
+    """Note a value, and say what is wrong with it."""
+    if framework in number.values:
+        yield "is recorded twice"
+    if shared != number.shared:
+        yield "is recorded with shared=True and with shared=False"
+    number.values[framework] = value
+    if number.shared and len(set(map(repr, number.values.values()))) > 1:
+        given = (f"{v!r} ({FRAMEWORKS[f]})" for f, v in number.values.items())
+        yield "differs: " + ", ".join(given)
 
 
 class Pages(EnvironmentCollector):
@@ -74,7 +99,8 @@ def check_keys(app, env) -> None:
     for docname, page in sorted(env.framework_pages.items()):
         for key in sorted(page.numbers):
             if key in owner:
-                warn("the number %r is recorded on %s too", key, owner[key], location=docname)
+                other = owner[key]
+                warn("numbers", "the number %r is recorded on %s too", key, other, location=docname)
             owner.setdefault(key, docname)
 
 
@@ -88,9 +114,6 @@ def pages_to_write(app, env) -> list[str]:
             env.framework_written[docname] = quoted
             changed.append(docname)
     return changed
-
-
-# --- results.json ------------------------------------------------------------
 
 
 def results(pages: dict[str, Page]) -> list[dict]:
@@ -110,87 +133,3 @@ def write_results(app, exception) -> None:
     if exception is None and app.builder.format == "html":
         text = json.dumps(results(app.env.framework_pages), indent=1, ensure_ascii=False)
         Path(app.outdir, "results.json").write_text(text + "\n", "utf-8")
-
-
-# --- roles -------------------------------------------------------------------
-
-
-class recorded_number(nodes.Inline, nodes.TextElement):
-    """A number that is looked up when all pages have been read."""
-
-
-class NumberRole(SphinxRole):
-    """{num}`key spec`: a number of both frameworks, or of the one in the role's name."""
-
-    def __init__(self, framework: str | None = None):
-        super().__init__()
-        self.framework = framework
-
-    def run(self):
-        key, _, spec = self.text.strip().partition(" ")
-        node = recorded_number(self.rawtext, key=key, spec=spec.strip(), framework=self.framework)
-        self.set_source_info(node)
-        return [node], []
-
-
-def show(value, spec: str) -> str:
-    """A value as prose writes it: with a real minus sign and powers of ten."""
-    if isinstance(value, str):
-        return format(value, spec)
-    if isinstance(value, bool) and not spec:
-        return "yes" if value else "no"
-    if not spec:
-        spec = "d" if isinstance(value, int) else ".4g"
-    text = format(value, spec)
-    mantissa, e, exponent = text.partition("e")
-    mantissa = mantissa.replace("-", "−")
-    if e:
-        return f"{mantissa} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
-    return mantissa
-
-
-def texts(number: Number, spec: str) -> dict[str, str]:
-    """The number's text for each framework that has it."""
-    shown = {f: show(value, spec) for f, value in number.values.items()}
-    if number.shared:
-        shown = dict.fromkeys(FRAMEWORKS, next(iter(shown.values())))
-    return shown
-
-
-class ResolveNumbers(SphinxPostTransform):
-    """Replace the references by text; `by_framework` keeps each framework's for the downloads."""
-
-    default_priority = 8
-
-    def run(self, **kwargs) -> None:
-        numbers = None
-        for node in list(self.document.findall(recorded_number)):
-            numbers = all_numbers(self.env) if numbers is None else numbers
-            node.replace_self(self.resolve(node, numbers.get(node["key"])))
-
-    def resolve(self, node: recorded_number, number: Number | None) -> nodes.Node:
-        key, only = node["key"], node["framework"]
-        if number is None:
-            warn("unknown number: %r", key, location=node)
-            return nodes.inline("", f"[{key}]")
-        try:
-            shown = texts(number, node["spec"])
-        except ValueError as error:
-            warn(
-                "the number %r does not take the format %r: %s",
-                key,
-                node["spec"],
-                error,
-                location=node,
-            )
-            return nodes.inline("", f"[{key}]")
-        missing = [name for f, name in FRAMEWORKS.items() if f not in shown and only in (None, f)]
-        if missing:
-            warn("the number %r is not recorded in %s", key, ", ".join(missing), location=node)
-            return nodes.inline("", f"[{key}]")
-        if only:
-            shown = dict.fromkeys(FRAMEWORKS, shown[only])
-        text = ", ".join(f"{shown[f]} ({name})" for f, name in FRAMEWORKS.items())
-        if len(set(shown.values())) == 1:
-            text = next(iter(shown.values()))
-        return nodes.inline("", text, classes=["computed"], by_framework=shown)

@@ -9,12 +9,10 @@ from docutils import nodes
 from myst_nb.core.nb_to_tokens import nb_node_to_dict
 from myst_nb.core.read import create_nb_reader
 from myst_nb.sphinx_ import Parser
-from sphinx.util import logging
 
 from . import notebooks, running, scripts, tabs, weaving
-from .common import FRAMEWORKS, Cell, Page
-
-LOGGER = logging.getLogger(__name__)
+from .common import FRAMEWORKS, Cell, Page, warn
+from .numbers import take_numbers
 
 
 class FrameworkParser(Parser):
@@ -39,12 +37,12 @@ class FrameworkParser(Parser):
             running.run(cells, framework, document=document, path=str(path), nb_config=nb_config)
             for framework in FRAMEWORKS
         ]
-        numbers = weaving.take_numbers(cells, runs, env.docname)
+        recorded = take_numbers(cells, runs, env.docname)
         woven = weaving.weave(notebook, cells, runs, env.docname)
         self.render(woven, document)
         tabs.arrange(document, cells)
         notebooks.add_links(document)
-        env.framework_pages[env.docname] = Page(cells, numbers, any(run.failed for run in runs))
+        env.framework_pages[env.docname] = Page(cells, recorded, any(run.failed for run in runs))
 
     def render(self, woven: nbformat.NotebookNode, document: nodes.document) -> None:
         """Let myst-nb render the woven notebook, with execution off."""
@@ -100,12 +98,6 @@ def read_script(option: str, env, line: int) -> str:
     path = Path(env.srcdir).parent / option.strip().lstrip("/")
     env.note_dependency(str(path))
     if not path.is_file():
-        LOGGER.warning(
-            "no such script: %s",
-            option.strip(),
-            location=(env.docname, line),
-            type="framework_tabs",
-            subtype="script",
-        )
+        warn("script", "no such script: %s", option.strip(), location=(env.docname, line))
         return ""
     return scripts.script_code(path)

@@ -7,14 +7,28 @@
 def _set_up():
     import warnings
 
+    from IPython.core.formatters import PlainTextFormatter
     from traitlets.config import Config
 
     def one_line(message, category, filename, lineno, line=None):
         """A warning without the path of the temporary file that raised it."""
         return f"{category.__name__}: {message}\n"
 
+    class PlainText(PlainTextFormatter):
+        """Show the label in place of a figure: the gallery's scripts say there what one sees.
+
+        Matplotlib's backend drops functions that are registered for its figures.
+        """
+
+        def __call__(self, obj):
+            if (type(obj).__module__, type(obj).__name__) == ("matplotlib.figure", "Figure"):
+                return obj.get_label()
+            return super().__call__(obj)
+
     warnings.formatwarning = one_line
-    get_ipython().config.merge(  # noqa: F821 (a name of IPython's)
+    shell = get_ipython()  # noqa: F821 (a name of IPython's)
+    shell.display_formatter.formatters["text/plain"] = PlainText(parent=shell.display_formatter)
+    shell.config.merge(
         Config(
             InlineBackend={
                 "figure_formats": {"svg"},

@@ -16,11 +16,9 @@ from jupyter_cache import get_cache
 from myst_nb.core.execute import create_client
 from myst_nb.core.loggers import SphinxDocLogger
 from nbformat import NotebookNode
-from sphinx.util import logging
 
-from .common import FRAMEWORKS, Cell
+from .common import FRAMEWORKS, Cell, warn
 
-LOGGER = logging.getLogger(__name__)
 PRELUDE = Path(__file__).with_name("prelude.py").read_text("utf-8")
 KERNELS = Path(__file__).with_name("jupyter")
 
@@ -29,7 +27,7 @@ class RunLogger(SphinxDocLogger):
     """myst-nb's log of a run, with the framework in front.
 
     Its warning about a failed run names neither line nor framework:
-    `report_failures` does.
+    `report_failure` does.
     """
 
     def __init__(self, document, framework: str):
@@ -84,7 +82,7 @@ def run(cells: list[Cell], framework: str, *, document, path: str, nb_config) ->
             lambda: _execute(cells, framework, path, nb_config, logger)
         )
     except RuntimeError as error:  # nbclient's DeadKernelError is one
-        warn(f"{FRAMEWORKS[framework]}: {error}", docname, 1)
+        warn("run", "%s: %s", FRAMEWORKS[framework], error, location=docname)
         return Run(framework, {}, failed=True)
     outputs = {i: cell.outputs for i, cell in zip(positions, executed.cells[1:], strict=True)}
     if problem:
@@ -126,11 +124,7 @@ def report_failure(problem: str, executed, cells: list[Cell], framework: str, do
     reason = problem
     if errors and problem == "CellExecutionError":
         reason = f"{errors[-1].ename}: {errors[-1].evalue}"
-    warn(f"{FRAMEWORKS[framework]}: {reason}{source}", docname, line)
-
-
-def warn(message: str, docname: str, line: int) -> None:
-    LOGGER.warning("%s", message, location=(docname, line), type="framework_tabs", subtype="run")
+    warn("run", "%s: %s%s", FRAMEWORKS[framework], reason, source, location=(docname, line))
 
 
 def _first_line(source: str) -> str:

@@ -25,6 +25,9 @@ def arrange(document: nodes.document, cells: list[Cell]) -> None:
         groups.setdefault(node["cell_metadata"][MARK]["group"], []).append(node)
     for group in groups.values():
         marks = [node["cell_metadata"][MARK] for node in group]
+        for node, mark in zip(group, marks, strict=True):
+            for image, alt in zip(node.findall(nodes.image), mark["alts"], strict=False):
+                image["alt"] = alt
         if marks[0]["output_only"]:
             top = _tabs_in_output(group)
         elif marks[0]["framework"]:
