@@ -13,6 +13,8 @@ import re
 from pathlib import Path
 
 _LOAD = re.compile(r"^(:?)load:(?=\s*/)", re.MULTILINE)
+_CELL = re.compile(r"^# %%.*\n", re.MULTILINE)
+_MATH = re.compile(r":math:`([^`]*)`")
 _PEP723 = re.compile(r"^# /// script$.*?^# ///$\n?", re.MULTILINE | re.DOTALL)
 
 
@@ -22,14 +24,14 @@ def keep_from_reader(text: str) -> str:
 
 
 def script_code(path: Path) -> str:
-    """The code of a script, without header, docstring and cell markers' captions."""
+    """The code of a script, without header, docstring and the gallery's marks in comments."""
     text = _PEP723.sub("", path.read_text("utf-8"))
     first = ast.parse(text).body[:1]
     if first and isinstance(first[0], ast.Expr) and isinstance(first[0].value, ast.Constant):
         lines = text.splitlines()
         del lines[first[0].lineno - 1 : first[0].end_lineno]
         text = "\n".join(lines)
-    return text.strip() + "\n"
+    return _MATH.sub(r"$\1$", _CELL.sub("", text)).strip() + "\n"
 
 
 def gallery_page(option: str) -> str:
