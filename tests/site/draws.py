@@ -6,6 +6,7 @@ checks of the site's numbers do not share a mistake with the site.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import jax
@@ -50,3 +51,24 @@ def gaussian_weights(queries: np.ndarray, keys: np.ndarray, bandwidth: float) ->
     log_kernel = -((queries[:, None] - keys) ** 2) / (2 * bandwidth**2)
     kernel = np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True))
     return kernel / kernel.sum(axis=1, keepdims=True)
+
+
+def normals(
+    framework: str, seed: int, *shapes: Sequence[int], keys: int | None = None
+) -> list[np.ndarray]:
+    """Standard normal draws in float64, one after the other, as the exercises make them.
+
+    PyTorch takes them from one generator; JAX splits its key into `keys` and uses one for each.
+    """
+    if framework == "torch":
+        generator = torch.Generator().manual_seed(seed)
+        return [
+            torch.randn(tuple(shape), generator=generator, dtype=torch.float64).numpy()
+            for shape in shapes
+        ]
+    with jax.enable_x64(True):
+        split = jax.random.split(jax.random.key(seed), keys or len(shapes))
+        return [
+            np.asarray(jax.random.normal(key, tuple(shape), dtype="float64"))
+            for key, shape in zip(split, shapes, strict=False)
+        ]
