@@ -86,7 +86,7 @@ def as_vectors(values: Values, m: int, rank: int) -> tuple[Array, bool]:
 
 
 def as_pairs(keys: Keys, values: Values) -> tuple[Any, Array, Array, bool]:
-    """Return array functions, keys (..., m, d_k), values (..., m, d_v), and if these were scalars."""
+    """Return array functions, keys and values with all axes, and if values were scalars."""
     xp = namespace(keys=keys, values=values)
     keys = as_points("keys", keys)
     return xp, keys, *as_vectors(values, keys.shape[-2], keys.ndim)

@@ -73,7 +73,8 @@ def boxcar(u: Elements) -> Elements:
     array([1., 1., 0.])
     """
     xp = namespace(u=u)
-    return xp.astype(xp.abs(u) <= 1, u.dtype)
+    inside = xp.astype(xp.abs(u) <= 1, u.dtype)
+    return xp.where(xp.isnan(u), u, inside)  # a comparison alone would hide NaN
 
 
 def triangular(u: Elements) -> Elements:
@@ -98,7 +99,8 @@ def triangular(u: Elements) -> Elements:
     """
     xp = namespace(u=u)
     distance = xp.abs(u)
-    return xp.where(distance < 1, 1 - distance, xp.zeros_like(u))
+    inside = xp.where(u == 0, 1.0, 1 - distance)  # at 0 the frameworks' slopes of |u| differ
+    return xp.where(distance >= 1, 0.0, inside)
 
 
 def constant(u: Elements) -> Elements:

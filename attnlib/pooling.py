@@ -201,9 +201,10 @@ def nearest_weights(scores: Scores) -> Weights:
     """
     xp = namespace(scores=scores)
     _checks.rows("scores", scores)
+    (scores,), dtype = widen(xp, scores)
     best = xp.astype(scores == xp.max(scores, axis=-1, keepdims=True), scores.dtype)
     ties = xp.sum(best, axis=-1, keepdims=True)
-    return best / xp.where(ties > 0, ties, xp.nan)
+    return xp.astype(best / xp.where(ties > 0, ties, xp.nan), dtype, copy=False)
 
 
 def average_weights(scores: Scores) -> Weights:
