@@ -14,11 +14,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 FOLDED = ("Hint", "Solution", "What goes wrong")
 PAGES = "exercises/"
-# Without JavaScript a link would not open the fold it points to: all are open.
-NO_SCRIPT = (
-    "<noscript><style>details.fold::details-content"
-    "{content-visibility:visible;block-size:auto}</style></noscript>\n"
-)
 
 
 class fold(nodes.section):
@@ -73,9 +68,11 @@ def depart_content(self, node: fold_content) -> None:
 
 
 def open_without_script(app, pagename, templatename, context, doctree) -> None:
-    """Add the style for readers without JavaScript to pages with folds."""
+    """Let pages with folds open them all for readers without JavaScript."""
     if doctree is not None and next(doctree.findall(fold), None) is not None:
-        context["metatags"] = context.get("metatags", "") + NO_SCRIPT
+        style = context["pathto"]("_static/folds-open.css", resource=True)
+        link = f'<noscript><link rel="stylesheet" href="{style}"></noscript>\n'
+        context["metatags"] = context.get("metatags", "") + link
 
 
 def setup(app):

@@ -23,6 +23,7 @@ project = "Fixture"
 extensions = ["framework_tabs", "folds", "backlinks"]
 exclude_patterns = ["gallery/**.ipynb"]
 html_theme = "basic"
+html_static_path = [{str(EXTENSIONS.parent / "_static")!r}]
 html_baseurl = "https://example.org/site/"
 numfig = math_numfig = True
 numfig_secnum_depth = 1

@@ -55,6 +55,13 @@ def test_prose(site: Site):
     assert build.executed == []
 
 
+def test_what_a_cell_shows(site: Site):
+    site.edit("docs/first.md", "python\nimport", "python\n:tags: [hide-output]\nimport")
+    build = site.build("-W")
+    assert build.read == ["first"]
+    assert build.executed == []
+
+
 def test_code_of_one_page(site: Site):
     site.edit("docs/second.md", "* 2", "* 20")
     build = site.build("-W")
