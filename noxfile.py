@@ -90,7 +90,9 @@ def minimums(session: nox.Session) -> None:
         )
     ]
     session.install("--editable", ".", *lowest, *nox.project.dependency_groups(PYPROJECT, "unit"))
-    session.run("pytest", "tests/attnlib", "attnlib", env=QUIET)
+    # An old release warns about the newer packages that it stands on; that is not our code.
+    old = ("-W", "ignore::DeprecationWarning")
+    session.run("pytest", *old, "tests/attnlib", "attnlib", env=QUIET)
 
 
 if __name__ == "__main__":
