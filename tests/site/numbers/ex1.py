@@ -9,9 +9,9 @@ EXACT = 1e-13  # double precision, a few operations
 STEP = 0.001  # of the page's scan in single precision
 
 
-def output(q, sigma=math.sqrt(0.5)):
+def output(q, variance=0.5):
     """The hyperbolic form; the page computes a softmax."""
-    return 15 + 5 * math.tanh(1.5 * (q - 3.5) / sigma**2)
+    return 15 + 5 * math.tanh(1.5 * (q - 3.5) / variance)
 
 
 def exactly(value):
@@ -54,9 +54,9 @@ def expected(framework):
         "ex1/b/float32_predicted_lower": exactly(lower),
         "ex1/b/float32_predicted_zero_weight": exactly(gone),
         "ex1/c/output_at_tie": exactly(15.0),
-        "ex1/c/narrow_output_at_3": exactly(output(3, 0.1)),
-        "ex1/c/narrow_output_at_4": exactly(output(4, 0.1)),
-        "ex1/c/wide_output_at_4": exactly(output(4, 100.0)),
+        "ex1/c/narrow_output_at_3": exactly(output(3, 0.1**2)),
+        "ex1/c/narrow_output_at_4": exactly(output(4, 0.1**2)),
+        "ex1/c/wide_output_at_4": exactly(output(4, 100.0**2)),
         # 32 (f - 15) loses the digits that f and 15 share.
         "ex1/c/wide_rate_at_4": pytest.approx(160 * math.tanh(0.75 / 32), rel=1e-12),
         "ex1/c/narrow_missing_at_5": exactly(10 * expit(-18.0)),

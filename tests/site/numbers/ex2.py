@@ -35,9 +35,7 @@ def changes(framework):
 
 def expected(framework):
     if framework is None:
-        layers = {
-            f"ex2/b/layer_d64_m{m}": connections(m, 64, 64) + 64 for m in (1, 10, 100, 1000)
-        }
+        layers = {f"ex2/b/layer_d64_m{m}": connections(m, 64, 64) + 64 for m in (1, 10, 100, 1000)}
         return layers | {
             "ex2/a/parameters": D_K * D_K,
             "ex2/a/scores": M,
