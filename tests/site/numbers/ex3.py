@@ -37,6 +37,7 @@ def expected(framework):
             "ex3/b/c_m1000": threshold[1000],
             # The largest number in single precision is just below 2^128.
             "ex3/wrong/overflow_c": pytest.approx(math.log(np.finfo("f4").max), rel=1e-8),
+            "ex3/wrong/zero_from_c": pytest.approx(math.log(np.finfo("f4").max / 2), rel=1e-8),
         }
 
     _, values = normals(framework, 3, (16, 16), (M, 3))

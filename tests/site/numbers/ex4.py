@@ -105,6 +105,9 @@ def expected(framework):
         "ex4/c/norm_leading": exactly(ray.length**2),
         "ex4/c/loss_start_c40": exactly(losses[0]),
         "ex4/c/loss_end_c40": exactly(losses[-1]),
+        "ex4/c/log_gradient_c40": exactly(
+            np.linalg.norm(softmax(-40 * ray.gaps) @ ray.shifted - ray.step)
+        ),
         "ex4/d/largest_difference": pytest.approx(0, abs=1e-13),
         "ex4/d/fd_error": pytest.approx(fd_error, abs=fd_rounding),
         "ex4/d/fd_error_h2": exactly(truncation(keys, query, 1e-2), rel=2e-4),  # next: step^4
