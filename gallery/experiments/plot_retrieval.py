@@ -77,8 +77,8 @@ for m, color, marker in ((20, "blue", "o"), (200, "vermillion", "s")):
 ax.set(xlabel=r"noise level $\tau$", ylabel="accuracy of retrieval", ylim=(0, 1.05))
 ax.legend()
 fig.set_label(
-    "Accuracy of retrieval falls from 1 to near the chance level as the noise grows. With 200 keys "
-    "it falls much sooner than with 20: to one half at a noise level near 0.3 against 0.5. The "
-    "error bars are hardly larger than the marks."
+    "Accuracy of retrieval falls from 1 towards the chance level as the noise grows, and much "
+    "sooner with 200 keys than with 20. At the largest noise level both curves are still above "
+    "chance. The error bars are hardly larger than the marks."
 )
 plt.show()
