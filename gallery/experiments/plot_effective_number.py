@@ -51,8 +51,9 @@ ax.axhline(1, color=COLORS["muted"], lw=1)
 ax.axhline(40, color=COLORS["muted"], lw=1)
 ax.plot(x_train, [0.78] * 40, "|", color=COLORS["ink"], ms=8)
 fig.set_label(
-    "Effective number of keys over the queries for three bandwidths. The wide curve is a smooth "
-    "arch near 40 that is lowest at the ends, the middle one lies between 7 and 18, the narrow one "
-    "is ragged and falls to about 1 in the widest gaps between keys."
+    "Effective number of keys over the queries for three bandwidths. The wide one gives a smooth "
+    "arch not far below 40 that is lowest at an end. The middle one lies well below it, with a dip "
+    "where keys are sparse. The narrow one is ragged and comes near 1 where one key is much nearer "
+    "than all others."
 )
 plt.show()
