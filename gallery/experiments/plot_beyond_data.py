@@ -78,8 +78,8 @@ for ax, precision, farthest, step in zip(panels, ("float32", "float64"), (22, 16
             ax.plot(10.0 ** exponents[last], estimate[last], "x", color=color, markersize=9)
     ax.axhline(float(y.mean()), color=COLORS["muted"], linewidth=1, linestyle="--", zorder=1,
                label="mean of all values")  # fmt: skip
-    ax.set(xscale="log", ylabel="estimate", title=f"{precision} (a cross: NaN from here on)",
-           xticks=10.0 ** np.arange(0, farthest, step))  # fmt: skip
+    ax.set(xscale="log", xticks=10.0 ** np.arange(0, farthest, step))
+    ax.set(ylabel="estimate", title=f"{precision} (a cross: NaN from here on)")
     ax.minorticks_off()
 panels[1].set_xlabel("query")
 fig.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)

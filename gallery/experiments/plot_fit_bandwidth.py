@@ -66,8 +66,10 @@ def error_curves(x, y):
     to_others[:, np.arange(x.shape[1]), np.arange(x.shape[1])] = np.inf
     to_queries = (queries[:, None] - x[:, None, :]) ** 2
     left_out = [((estimate(to_others, y, b) - y) ** 2).mean(-1) for b in BANDWIDTHS]
-    true = [((estimate(to_queries, y, b) - truth(queries)) ** 2).mean(-1) for b in (*BANDWIDTHS, FIXED)]
-    return np.array(left_out), np.array(true[:-1]), true[-1]
+    *true, fixed = [
+        ((estimate(to_queries, y, b) - truth(queries)) ** 2).mean(-1) for b in (*BANDWIDTHS, FIXED)
+    ]
+    return np.array(left_out), np.array(true), fixed
 
 
 def walk_down(curve, start=1.0):
