@@ -75,8 +75,8 @@ for ax, (grid, widths) in zip(panels, GRIDS.items(), strict=True):
         ax.plot(widths[best], curve[best], "o", ms=11, mfc="none", mec=style["color"])
     ax.set_title(f"{grid} grid")
 fig.set_label(
-    "Error curves of three kernels over the width, on a linear and on a logarithmic axis. Each falls "
-    "steeply, has a flat bottom, and rises. The three bottoms have nearly the same height but lie "
-    "at different widths: the Gaussian's first, then the boxcar's, then the triangle's."
+    "Error curves of three kernels over the width, on a linear and on a logarithmic axis. Each "
+    "falls, has a flat bottom, and rises. The three bottoms have nearly the same height but lie at "
+    "different widths: the Gaussian's first, then the boxcar's, then the triangle's."
 )
 plt.show()
