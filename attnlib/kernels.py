@@ -32,7 +32,7 @@ def gaussian(u: Elements) -> Elements:
 
     See Also
     --------
-    attnlib.kernel_weights : Normalises this kernel in logarithms, where nothing underflows.
+    attnlib.pooling.kernel_weights : Normalises this kernel in logarithms, so none underflows.
 
     References
     ----------
@@ -88,7 +88,8 @@ def triangular(u: Elements) -> Elements:
     Returns
     -------
     array of the same shape
-        Similarities in [0, 1]. At the kinks, |u| = 0 and |u| = 1, the gradient returned is 0.
+        Similarities in [0, 1]. At the kinks, :math:`|u| = 0` and :math:`|u| = 1`, the
+        gradient returned is 0.
 
     Examples
     --------
@@ -98,9 +99,10 @@ def triangular(u: Elements) -> Elements:
     array([1.  , 0.75, 0.  ])
     """
     xp = namespace(u=u)
+    (u,), dtype = widen(xp, u)
     distance = xp.abs(u)
     inside = xp.where(u == 0, 1.0, 1 - distance)  # at 0 the frameworks' slopes of |u| differ
-    return xp.where(distance >= 1, 0.0, inside)
+    return xp.astype(xp.where(distance >= 1, 0.0, inside), dtype, copy=False)
 
 
 def constant(u: Elements) -> Elements:
