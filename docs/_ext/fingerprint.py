@@ -24,7 +24,8 @@ def _version(package: str) -> str:
 
 def _sources(root: Path) -> list[Path]:
     """attnlib's files, and the kernels in which the pages run."""
-    package = [p for p in (root / "attnlib").rglob("*") if p.suffix in {".py", ".mplstyle"}]
+    files = (path for path in (root / "attnlib").rglob("*") if path.is_file())
+    package = [path for path in files if path.parent.name != "__pycache__"]
     kernels = (root / "docs" / "_ext" / "framework_tabs" / "jupyter").rglob("*.json")
     return sorted([*package, *kernels])
 

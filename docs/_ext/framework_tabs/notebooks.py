@@ -23,7 +23,7 @@ from .markdown import Cells, Markdown
 
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 INSTALL = """\
-# Install what is missing. Nothing happens when everything is there.
+# Install what is missing, in Colab as in Jupyter. Nothing happens when everything is there.
 import importlib.util
 import os
 import subprocess

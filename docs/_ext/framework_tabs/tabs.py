@@ -69,15 +69,15 @@ def _tab_set(content: dict[str, list[nodes.Node]]) -> nodes.container:
 
 def _take_figure(node: nodes.Element) -> nodes.figure | None:
     """Take the captioned figure out of a cell, and leave its picture there."""
-    for figure in list(node.findall(nodes.figure)):
+    figure = next(node.findall(nodes.figure), None)
+    if figure is not None:
         legend = (nodes.caption, nodes.legend)
         picture = [child for child in figure if not isinstance(child, legend)]
         rest = [child for child in figure if isinstance(child, legend)]
         swap(figure, picture)
         figure.children = []
         figure.extend(rest)
-        return figure
-    return None
+    return figure
 
 
 def _around(figure: nodes.figure | None, tabs: nodes.container) -> nodes.Element:
