@@ -19,6 +19,8 @@ project = "Queries, Keys, and Values"
 author = "The authors of Queries, Keys, and Values"
 release = version = installed_version("attnlib")
 language = "en"
+wheel_address = f"{SITE_URL}wheels/attnlib-{release}-py3-none-any.whl"
+rst_prolog = f".. |wheel| replace:: {wheel_address}"
 
 extensions = [
     "myst_nb",
@@ -44,6 +46,8 @@ extensions = [
     "gallery_cards",
     "katex",
     "numbering",
+    "offline",
+    "wheel",
 ]
 
 exclude_patterns = ["_*", "gallery/**.ipynb", "sg_execution_times.rst"]
@@ -58,7 +62,7 @@ suppress_warnings = [
 
 # Pages: MyST notebooks
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
-framework_tabs_attnlib = f"attnlib @ git+{REPOSITORY_URL}"  # what a downloaded notebook installs
+framework_tabs_attnlib = f"attnlib @ {wheel_address}"  # what a downloaded notebook installs
 nb_execution_mode = "cache"
 nb_execution_cache_path = cache_path()
 nb_execution_in_temp = True
@@ -147,7 +151,10 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "footer_start": ["licence.html"],
     "footer_end": ["last-updated.html"],
-    "secondary_sidebar_items": ["page-toc", "edit-this-page", "sourcelink"],
+    "secondary_sidebar_items": {
+        "gallery/**": ["page-toc"],  # made from the scripts: there is no page to edit
+        "[!g]**": ["page-toc", "edit-this-page", "sourcelink"],
+    },
 }
 html_sidebars = {"**": ["site-nav.html"]}
 
@@ -156,6 +163,7 @@ sitemap_url_scheme = "{link}"
 sitemap_show_lastmod = True
 ogp_site_url = SITE_URL
 ogp_site_name = project
+ogp_description_length = 160
 ogp_social_cards = {"enable": False}  # would draw a picture for each page, with matplotlib
 notfound_urls_prefix = urlsplit(SITE_URL).path
 
