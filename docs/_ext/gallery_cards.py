@@ -1,8 +1,8 @@
 """Make the gallery's overview valid HTML.
 
-sphinx-gallery 0.22 writes its own attribute, ``tooltip``, on each card, which HTML does not have and
-a screen reader does not read; ``title`` says the same to everybody. And it places a list for tags
-under a fixed name in each section of the overview; our scripts have no tags.
+sphinx-gallery 0.22 writes its own attribute, ``tooltip``, on each card, which HTML does not have
+and a screen reader does not read; ``title`` says the same to everybody. And it places a list for
+tags under a fixed name in each section of the overview; our scripts have no tags.
 """
 
 from typing import Any
