@@ -1,4 +1,4 @@
-"""Hints and solutions that are closed at first.
+"""Set-up code, hints and solutions that are closed at first.
 
 sphinx-design's dropdowns hold no sections, and MyST allows no heading in a
 directive. Then the parts of a solution would be missing from the contents of
@@ -12,7 +12,7 @@ from __future__ import annotations
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-FOLDED = ("Hint", "Solution", "What goes wrong")
+FOLDED = ("Set-up", "Hint", "Solution", "What goes wrong")
 PAGES = "exercises/"
 
 
