@@ -45,6 +45,7 @@ extensions = [
     "framework_tabs",
     "gallery_cards",
     "katex",
+    "live_figures",
     "numbering",
     "offline",
     "wheel",

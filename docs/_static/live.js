@@ -1,0 +1,110 @@
+// Bring live figures to life: Vega draws what the page's own inputs say.
+//
+// The state of a figure is in its inputs, and nowhere else: a slider moved by hand, by keyboard or
+// by the pointer over the figure is the same event, and a change of the theme draws anew from them.
+(() => {
+  "use strict";
+
+  const { View, parse } = window.liveVega;
+  const figures = (window.liveFigures = {}); // by name, for the browser's console and the tests
+  const SIDES = 42; // labels of the vertical axis and the padding, see docs/_live/shared.py
+  const QUIET = 600; // milliseconds without a change after which a screen reader hears the numbers
+
+  const written = (value, digits) =>
+    Number.isFinite(value) ? value.toFixed(digits).replace("-", "\u2212") : "not a number";
+
+  const start = (box) => {
+    const data = JSON.parse(box.querySelector("script").textContent);
+    const spec = JSON.stringify(data.spec);
+    const stage = box.querySelector(".live-stage");
+    const canvas = box.querySelector(".live-view > div");
+    const status = box.querySelector(".live-status");
+    const inputs = [...box.querySelectorAll("[data-signal]")];
+    const shown = [...box.querySelectorAll("[data-shows]")];
+    const numbers = [...box.querySelectorAll(".live-numbers dd")];
+    let view, frame, silence;
+
+    const rows = (layer) => view.data(data.layers[layer]);
+    const inColumn = () => Math.max(120, stage.clientWidth - SIDES);
+    const valueOf = (input) => (input.type === "range" ? input.valueAsNumber : input.value);
+
+    const write = () => {
+      for (const place of shown) {
+        place.textContent = view.signal(place.dataset.shows);
+        place.parentElement.querySelector("input").setAttribute("aria-valuetext", place.textContent);
+      }
+      data.numbers.forEach(({ layer, field, digits, row }, i) => {
+        const value = rows(layer)[row]?.[field];
+        numbers[i].textContent = typeof value === "string" ? value : written(value, digits);
+      });
+    };
+    const speak = () => {
+      clearTimeout(silence);
+      silence = setTimeout(() => {
+        status.textContent = data.numbers
+          .map(({ label }, i) => `${label}: ${numbers[i].textContent}`).join(". ");
+      }, QUIET);
+    };
+
+    const draw = async () => {
+      for (const input of inputs) view.signal(input.dataset.signal, valueOf(input));
+      await view.width(inColumn()).runAsync();
+      write();
+    };
+    const soon = () => {
+      frame ??= requestAnimationFrame(() => { frame = null; draw(); });
+    };
+
+    const build = async () => {
+      const dark = document.documentElement.dataset.theme === "dark";
+      const recolor = (color) => (dark && data.dark[color.toLowerCase()]) || color;
+      const runtime = parse(JSON.parse(spec.replace(/#[0-9a-f]{6}\b/gi, recolor)));
+      view?.finalize();
+      view = new View(runtime, { renderer: "svg", container: canvas, hover: false });
+      await draw();
+      box.dataset.ready = "";
+    };
+
+    // The pointer moves a slider. A finger does so while it moves sideways; see live.css.
+    const [pointed, scale] = data.pointer;
+    const slider = inputs.find((input) => input.dataset.signal === pointed);
+    const follow = (event) => {
+      const hovers = event.pointerType === "mouse" || event.type === "pointerdown";
+      if (!view || !(hovers || event.pressure)) return;
+      const along = scale.endsWith("x") ? ["clientX", "left"] : ["clientY", "top"];
+      const panel = canvas.querySelector(`.${scale.match(/concat_\d/) ?? "concat_0"}_group .background`);
+      const place = event[along[0]] - panel.getBoundingClientRect()[along[1]];
+      slider.value = view.scale(scale).invert(place);
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    stage.addEventListener("pointermove", follow);
+    stage.addEventListener("pointerdown", follow);
+
+    box.addEventListener("input", () => { soon(); speak(); });
+    new ResizeObserver(() => { if (view && stage.clientWidth) soon(); }).observe(stage);
+    new MutationObserver(build).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    figures[box.dataset.figure] = {
+      ready: build(),
+      rows,
+      signal: (name) => view.signal(name),
+      // Set inputs by the names of their signals; resolves when all is drawn.
+      set: (values) => {
+        for (const input of inputs) {
+          if (input.dataset.signal in values) input.value = values[input.dataset.signal];
+        }
+        return draw();
+      },
+    };
+  };
+
+  // A figure far below, or in a closed fold, costs nothing until it comes into sight.
+  const sight = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (isIntersecting) {
+        sight.unobserve(target);
+        start(target);
+      }
+    }
+  }, { rootMargin: "300px" });
+  document.querySelectorAll(".live").forEach((box) => sight.observe(box));
+})();
