@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -92,8 +93,16 @@ def test_script_and_notebook_run_alone(source, framework, tmp_path):
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
-def test_download_is_the_script(source):
-    assert download(source.name).read_text("utf-8") == source.read_text("utf-8")
+def test_download_is_the_script(source, site):
+    """Word for word, except that its header names the place of attnlib."""
+    (wheel,) = (site.folder / "wheels").glob("*.whl")
+    address = f'"attnlib[plot,torch] @ {site.base}wheels/{wheel.name}"'
+    expected = source.read_text("utf-8").replace('"attnlib[plot,torch]"', address)
+    assert download(source.name).read_text("utf-8") == expected
+    for archive in (source.with_suffix(".zip").name, f"{source.parent.name}_python.zip"):
+        with zipfile.ZipFile(download(archive)) as held:
+            (member,) = (n for n in held.namelist() if n.split("/")[-1] == source.name)
+            assert held.read(member).decode() == expected
 
 
 def header(text: str) -> dict:
