@@ -37,6 +37,7 @@ extensions = [
     "notfound.extension",
     # Ours
     "backlinks",
+    "check_answer",
     "citations",
     "dark_figures",
     "descriptions",
@@ -48,6 +49,8 @@ extensions = [
     "live_figures",
     "numbering",
     "offline",
+    "previews",
+    "twins",
     "wheel",
 ]
 

@@ -55,8 +55,7 @@ class Markdown:
             if isinstance(child, _SKIPPED) or "script-link" in child.get("classes", ()):
                 continue
             if "cells" in child:
-                yield Cells(tuple(child["cells"]))
-                yield from (self.caption(c) for c in child.findall(nodes.caption))
+                yield from self.cells(child, level)
             elif isinstance(child, nodes.section):
                 yield from self.blocks(child, level + 1)
             elif isinstance(child, nodes.title):
@@ -69,6 +68,11 @@ class Markdown:
                     yield self.inline(child)
                 else:
                     yield from self.blocks(child, level)
+
+    def cells(self, node: nodes.Element, level: int) -> Iterator[str | Cells]:
+        """The place of cells, and the captions of what they show."""
+        yield Cells(tuple(node["cells"]))
+        yield from (self.caption(c) for c in node.findall(nodes.caption))
 
     def text(self, node: nodes.Element) -> str:
         """All blocks in a node as one text."""
@@ -139,6 +143,9 @@ class Markdown:
         pictures = [self.block_image(image) for image in node.findall(nodes.image)]
         captions = [self.caption(c) for c in node.findall(nodes.caption)]
         return "\n\n".join(filter(None, [*pictures, *captions]))
+
+    def block_answer_field(self, node) -> str:
+        return ""  # a field needs a browser
 
     def block_footnote(self, node) -> str:
         label, *rest = node.children
