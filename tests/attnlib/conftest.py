@@ -47,7 +47,8 @@ class Library:
     def gradients(self, function: Callable, *arrays) -> list[np.ndarray]:
         """Gradients of the sum of function(*arrays) in each of the arrays."""
         if self.name == "jax":
-            found = jax.grad(lambda *a: function(*a).sum(), tuple(range(len(arrays))))(*arrays)
+            gradient = jax.grad(lambda *a: function(*a).sum(), tuple(range(len(arrays))))
+            found = jax.jit(gradient)(*arrays)  # to compile the whole is faster than each step
         else:
             leaves = [array.detach().clone().requires_grad_() for array in arrays]
             total = function(*leaves).sum()
@@ -66,6 +67,12 @@ def lib(request: pytest.FixtureRequest) -> Library:
 def gradlib(request: pytest.FixtureRequest) -> Library:
     """Each framework that differentiates."""
     return Library(request.param)
+
+
+@pytest.fixture
+def numpy_lib() -> Library:
+    """NumPy alone."""
+    return Library("numpy")
 
 
 @pytest.fixture
