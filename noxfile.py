@@ -3,6 +3,8 @@
 # ///
 """How this project is built and checked: ``nox -s docs``, ``nox -s tests``, ``nox -s lint``."""
 
+import os
+import shutil
 from pathlib import Path
 
 import nox
@@ -25,6 +27,10 @@ STRICT = ["-b", "html", "-W", "--keep-going", "-n", "-E", "-j", "2", "-d", str(D
 # One thread each: a build runs several kernels at a time. jax on the processor: same numbers
 # everywhere.
 QUIET = {"OMP_NUM_THREADS": "1", "JAX_PLATFORMS": "cpu"}
+
+# The tests that need a browser, and the names under which a system may have one.
+BROWSER = ["tests/browser", "tests/extensions/test_browser.py"]
+CHROMIUMS = ["chromium", "chromium-browser", "google-chrome"]
 
 
 def install(session: nox.Session, *groups: str, extras: str = "plot,torch,jax") -> None:
@@ -57,7 +63,17 @@ def tests(session: nox.Session) -> None:
         session.run("pytest", *session.posargs, env=QUIET)
         return
     session.run("python", "-m", "sphinx", *STRICT, str(HTML), env=QUIET)
-    session.run("pytest", "attnlib", "tests", env=QUIET)
+    others = [f"--ignore={path}" for path in BROWSER]
+    session.run("pytest", "-n", "2", "--dist", "worksteal", "attnlib", "tests", *others, env=QUIET)
+
+
+@nox.session
+def browser(session: nox.Session) -> None:
+    """Use the site in build/html as its readers do, in a real browser; build it first."""
+    install(session, "browser", extras="plot")
+    if not any(map(shutil.which, CHROMIUMS)) and "CHROMIUM" not in os.environ:
+        session.run("playwright", "install", "chromium")
+    session.run("pytest", "-n", "2", "--dist", "worksteal", *BROWSER, env=QUIET)
 
 
 @nox.session
