@@ -64,7 +64,8 @@ FORMULAS = {
 SIGMA = 0.5
 data = section_data(framework)
 fig, panels = plt.subplots(2, 1, figsize=(6.4, 5.6), sharey=True)
-for ax, precision, farthest, step in zip(panels, ("float32", "float64"), (22, 165), (5, 50)):
+precisions = (("float32", 22, 5), ("float64", 165, 50))
+for ax, (precision, farthest, step) in zip(panels, precisions, strict=True):
     dtype = getattr(xp, precision)
     x, y = (xp.asarray(part, dtype=dtype) for part in (data.x_train, data.y_train))
     exponents = np.concatenate([np.linspace(0.7, 1.6, 300), np.linspace(1.6, farthest, 1500)])
@@ -84,10 +85,10 @@ for ax, precision, farthest, step in zip(panels, ("float32", "float64"), (22, 16
 panels[1].set_xlabel("query")
 fig.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
 fig.set_label(
-    "Estimate against query on a logarithmic scale. In float32 the kernel ratio ends in NaN at about "
-    "12. The softmax holds the value of the largest key until about a million, then jumps between "
-    "several values, settles on the mean of all values beyond a hundred million, and is NaN from "
-    "1.3e19. In float64 the same events come at about 24, 1e15 and 1e154. The formula that shifts "
-    "before squaring holds the right limit everywhere."
+    "Estimate against query on a logarithmic scale. In float32 the kernel ratio ends in NaN at "
+    "about 12. The softmax holds the value of the largest key until about a million, then jumps"
+    " between several values, settles on the mean of all values beyond a hundred million, and "
+    "is NaN from 1.3e19. In float64 the same events come at about 24, 1e15 and 1e154. The "
+    "formula that shifts before squaring holds the right limit everywhere."
 )
 plt.show()

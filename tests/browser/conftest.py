@@ -33,9 +33,11 @@ def address() -> Iterator[str]:
 def browser() -> Iterator[Browser]:
     """Chromium: the one of the environment variable CHROMIUM, or the first one on the path."""
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
-    with sync_playwright() as playwright:
-        with playwright.chromium.launch(executable_path=found, args=FLAGS) as chromium:
-            yield chromium
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=found, args=FLAGS) as chromium,
+    ):
+        yield chromium
 
 
 @pytest.fixture
