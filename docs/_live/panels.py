@@ -120,17 +120,22 @@ def sample_dot(fill: str, size: int = 120, **style: Any) -> Sample:
 
 
 def key(*entries: tuple[str, Sample], left: float = 10) -> alt.LayerChart:
-    """Say in a corner of a panel what its marks are."""
+    """Say in a corner of a panel what its marks are, from the right end if `left` is negative."""
+    corner = "width" if left < 0 else "0"
+
+    def place(x: float) -> Any:
+        return alt.value({"expr": f"{corner} + {left + x}"})
+
     layers = []
     for i, (label, (mark, style)) in enumerate(entries):
         y = alt.value(12 + 18 * i)
-        ends = {"x": alt.value(left), "x2": alt.value(left + 22)}
+        ends = {"x": place(0), "x2": place(22)}
         if mark == "point":
-            ends = {"x": alt.value(left + 11)}
+            ends = {"x": place(11)}
         words = rows(1).mark_text(text=label, align="left", baseline="middle")
         layers += [
             getattr(rows(1), f"mark_{mark}")(**style).encode(y=y, **ends),
-            words.encode(x=alt.value(left + 30), y=y),
+            words.encode(x=place(30), y=y),
         ]
     return alt.layer(*layers)
 
@@ -184,6 +189,7 @@ MARGIN = 32
 """Pixels to the left of all panels, for the labels of the vertical axes."""
 PADDING = {"left": 2, "right": 8, "top": 22, "bottom": 2}
 LOOK: dict[str, Any] = {
+    "aria": False,  # the figure has a text of its own; its marks are not worth a word each
     "font": "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
     "view": {"stroke": None},
     "axis": {

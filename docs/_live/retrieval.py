@@ -15,7 +15,8 @@ from attnlib.data import standard_normal, unit_sphere
 
 DIMENSION = 16
 MOST = 200
-DIRECTIONS = {str(i): f"No. {i + 1}" for i in range(4)}
+DIRECTIONS = {"0": "first", "1": "second"}
+DECIMALS = 12  # of squares: enough for nine in the weights, and a lighter page
 NUMBERS = [2, 3, 5, 7, 10, 14, 20, 30, 50, 70, 100, 140, 200]
 HEIGHT = 160
 
@@ -40,9 +41,9 @@ def database(framework: str) -> dict[str, Any]:
     keys, noise = (np.asarray(draw, dtype=np.float64) for draw in (keys, noise))
     gaps = keys - keys[0]
     return {
-        "apart": (gaps**2).sum(-1).tolist(),
-        "along": (noise @ gaps.T).tolist(),
-        "length": (noise**2).sum(-1).tolist(),
+        "apart": (gaps**2).sum(-1).round(DECIMALS).tolist(),
+        "along": (noise @ gaps.T).round(DECIMALS).tolist(),
+        "length": (noise**2).sum(-1).round(DECIMALS).tolist(),
     }
 
 
@@ -126,7 +127,7 @@ def by_distance() -> alt.LayerChart:
         panels.key(
             ("right key", panels.sample_dot("vermillion")),
             ("wrong keys", panels.sample_dot("blue", size=30)),
-            left=110,
+            left=-105,
         ),
     ).properties(height=HEIGHT)
 
@@ -148,6 +149,6 @@ def by_noise() -> alt.LayerChart:
         ),
         panels.dot(here, *at("tau", "weight")).properties(name="right"),
         panels.key(
-            ("a wrong key is nearer", panels.sample_line("vermillion", strokeWidth=10)), left=110
+            ("a wrong key is nearer", panels.sample_line("vermillion", strokeWidth=10)), left=-160
         ),
     ).properties(height=HEIGHT)

@@ -16,7 +16,7 @@ BANDWIDTHS = [1e-9, *controls.ladder(0.1, 0.63), 0.5**0.5, *controls.ladder(0.8,
 def chart() -> alt.VConcatChart:
     """Draw the output over the query, with the stored pairs, above the two weights."""
     last = len(BANDWIDTHS) - 1
-    limits = f"bandwidth_step == 0 ? '0, the limit' : bandwidth_step == {last} ? '∞, the limit'"
+    limits = f"bandwidth_step == 0 ? '→ 0' : bandwidth_step == {last} ? '→ ∞'"
     return panels.figure(
         outputs(),
         panels.weights(ENDS, "Query, and the keys 2 and 5", width=28),
