@@ -31,6 +31,10 @@ class Twin(Markdown):
         """Code of a cell is Python to everybody but IPython."""
         return super().block_literal_block(node).replace("```ipython3\n", "```python\n", 1)
 
+    def block_code_links_block(self, node: nodes.Element) -> str:
+        """The code of a gallery script, in which sphinx-gallery has linked names."""
+        return f"```python\n{node.astext().rstrip()}\n```"
+
     def block_desc_signature(self, node: nodes.Element) -> str:
         """A function of the reference."""
         return f"`{node.astext()}`"

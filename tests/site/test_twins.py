@@ -50,6 +50,15 @@ def test_code_of_both_frameworks_is_there(twins):
         assert "import jax" in code, page
 
 
+def test_scripts_are_there_as_code(twins):
+    scripts = {page: text for page, text in twins.items() if "/plot_" in page}
+    assert scripts
+    for page, text in scripts.items():
+        code = "\n".join(re.findall(r"^```python$(.*?)^```$", text, re.MULTILINE | re.DOTALL))
+        assert "plt.style.use(" in code, page
+        assert "Download" not in text, page
+
+
 def test_llms_txt_lists_every_page(site, twins):
     text = (site.folder / "llms.txt").read_text("utf-8")
     assert text.startswith("# Queries, Keys, and Values\n\n> ")

@@ -28,6 +28,12 @@ _SKIPPED = (
     addnodes.toctree,
     nodes.meta,
 )
+_ONLY_ON_THE_PAGE = {  # links to scripts, and what sphinx-gallery puts around one
+    "script-link",
+    "sphx-glr-download-link-note",
+    "sphx-glr-footer",
+    "sphx-glr-signature",
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,7 @@ class Markdown:
     def blocks(self, node: nodes.Element, level: int = 0) -> Iterator[str | Cells]:
         """The blocks in a node, in order."""
         for child in node.children:
-            if isinstance(child, _SKIPPED) or "script-link" in child.get("classes", ()):
+            if isinstance(child, _SKIPPED) or _ONLY_ON_THE_PAGE & set(child.get("classes", ())):
                 continue
             if "cells" in child:
                 yield from self.cells(child, level)
