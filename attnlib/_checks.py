@@ -111,16 +111,18 @@ def as_bandwidth(xp: Any, bandwidth: Bandwidth, keys: Array, shape: Shape) -> Ba
     number: Any = bandwidth
     if framework_of(number) == "numpy" and number.ndim == 0:
         number = number.item()  # whatever the framework of the keys
+    limits = xp.finfo(keys.dtype)
     if isinstance(number, int | float) and not isinstance(number, bool):
         if not number > 0:
             raise ValueError(f"bandwidth: expected a positive number, got {number!r}")
-        # What the dtype would round to 0 acts like its smallest number: only the nearest counts.
-        return max(float(number), float(xp.finfo(keys.dtype).smallest_normal))
+        # What the dtype would round to 0 or infinity acts like its smallest or largest number.
+        return min(max(float(number), float(limits.smallest_normal)), float(limits.max))
     namespace(bandwidth=number, keys=keys)
     if certainly(xp.any(~(number > 0))):
         raise ValueError(f"bandwidth: expected positive numbers, got {number!r}")
     _broadcasts("bandwidth", number, shape)
-    return xp.astype(number, keys.dtype, copy=False)
+    number = xp.astype(number, keys.dtype, copy=False)
+    return xp.where(number > limits.max, limits.max, number)
 
 
 def as_mask(mask: Mask | None, like: Array, shape: Shape) -> Mask | None:

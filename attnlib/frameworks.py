@@ -6,6 +6,8 @@ A framework is recognised by the type of the array that arrives and is never imp
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import cache, wraps
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -155,6 +157,27 @@ def stop_gradient(array: Array) -> Array:
     if is_jax_array(array):
         return import_module("jax").lax.stop_gradient(array)
     return array
+
+
+def fused(*choices: str) -> Callable[[Callable[..., Array]], Callable[..., Array]]:
+    """Run a function of arrays as one program where these are JAX's; name its other arguments.
+
+    Step by step, JAX compiles every step by itself: seconds in place of tenths, at each new shape.
+    """
+
+    def decorate(function: Callable[..., Array]) -> Callable[..., Array]:
+        @cache
+        def program() -> Callable[..., Array]:
+            jit: Callable[..., Array] = import_module("jax").jit(function, static_argnames=choices)
+            return jit
+
+        @wraps(function)
+        def run(array: Array, *arrays: Array, **chosen: str) -> Array:
+            return (program() if is_jax_array(array) else function)(array, *arrays, **chosen)
+
+        return run
+
+    return decorate
 
 
 def certainly(condition: Any) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnlib import _checks
-from attnlib.frameworks import certainly, namespace, stop_gradient, widen
+from attnlib.frameworks import certainly, fused, namespace, stop_gradient, widen
 from attnlib.kernels import KERNELS
 from attnlib.scores import dot_product, scaled_gaps, scaled_squares
 
@@ -87,8 +87,7 @@ def softmax_weights(scores: Scores, *, mask: Mask | None = None, empty: str = "z
     _checks.one_of("empty", empty, ("zero", "average", "nan"))
     usable = _checks.as_mask(mask, scores, tuple(scores.shape))
     (scores,), dtype = widen(xp, scores)
-    weights, unused = _normalised(xp, _shifted_exp(xp, scores, usable))
-    return xp.astype(_filled(xp, weights, unused, empty, usable), dtype, copy=False)
+    return xp.astype(_softmax(scores, usable, empty=empty), dtype, copy=False)
 
 
 def kernel_weights(
@@ -155,19 +154,8 @@ def kernel_weights(
     (queries, keys), dtype = widen(xp, queries, keys)
     bandwidth = _checks.as_bandwidth(xp, bandwidth, keys, shape)
     usable = _checks.as_mask(mask, keys, shape)
-    with np.errstate(over="ignore"):  # too far to square is too far to have weight
-        squares = scaled_squares(xp, queries, keys, bandwidth)
-    if kernel == "gaussian":
-        similarity = _shifted_exp(xp, -squares / 2, usable)
-    else:
-        similarity = KERNELS[kernel](_root(xp, squares))
-        similarity = similarity if usable is None else xp.where(usable, similarity, 0.0)
-    weights, unused = _normalised(xp, similarity)
-    if (kernel == "gaussian" or empty == "nearest") and not certainly(~xp.any(unused)):
-        weights = xp.where(unused, _nearest(xp, queries, keys, bandwidth, usable), weights)
-        unused = xp.sum(weights, axis=-1, keepdims=True) == 0
-    empty = "zero" if empty == "nearest" else empty
-    return xp.astype(_filled(xp, weights, unused, empty, usable), dtype, copy=False)
+    weights = _kernel(queries, keys, bandwidth, usable, kernel=kernel, empty=empty)
+    return xp.astype(weights, dtype, copy=False)
 
 
 def nearest_weights(scores: Scores) -> Weights:
@@ -350,6 +338,41 @@ def weighted_sum(xp: Any, weights: Array, vectors: Array, scalar: bool) -> Array
     return xp.astype(pooled[..., 0] if scalar else pooled, dtype, copy=False)
 
 
+@fused("empty")
+def _softmax(scores: Array, usable: Mask | None, *, empty: str) -> Array:
+    """Compute `softmax_weights` of checked arguments."""
+    xp = namespace(scores=scores)
+    weights, unused = _normalised(xp, _shifted_exp(xp, scores, usable))
+    return _filled(xp, weights, unused, empty, usable)
+
+
+@fused("kernel", "empty")
+def _kernel(
+    queries: Array,
+    keys: Array,
+    bandwidth: Bandwidth,
+    usable: Mask | None,
+    *,
+    kernel: str,
+    empty: str,
+) -> Array:
+    """Compute `kernel_weights` of checked arguments."""
+    xp = namespace(queries=queries)
+    with np.errstate(over="ignore"):  # too far to square is too far to have weight
+        squares = scaled_squares(xp, queries, keys, bandwidth)
+    if kernel == "gaussian":
+        similarity = _shifted_exp(xp, -squares / 2, usable)
+    else:
+        similarity = KERNELS[kernel](_root(xp, squares))
+        similarity = similarity if usable is None else xp.where(usable, similarity, 0.0)
+    weights, unused = _normalised(xp, similarity)
+    if (kernel == "gaussian" or empty == "nearest") and not certainly(~xp.any(unused)):
+        weights = xp.where(unused, _nearest(xp, queries, keys, bandwidth, usable), weights)
+        unused = xp.sum(weights, axis=-1, keepdims=True) == 0
+    empty = "zero" if empty == "nearest" else empty
+    return _filled(xp, weights, unused, empty, usable)
+
+
 def _shifted_exp(xp: Any, scores: Array, usable: Mask | None) -> Array:
     """Return exp(score - largest score of its row), and 0 for keys that may not be used."""
     if usable is not None:
@@ -393,8 +416,9 @@ def _nearest(
     Distances are measured in units of the smallest one of their row, taken coordinate-wise: what
     overflows then is not the nearest. Rows without usable key are zeros.
     """
-    relative = bandwidth / xp.max(bandwidth) if not isinstance(bandwidth, float) else 1.0
-    gaps = stop_gradient(scaled_gaps(queries, keys, relative))
+    gaps = stop_gradient(scaled_gaps(queries, keys, 1.0))
+    if not isinstance(bandwidth, float):
+        gaps = gaps * stop_gradient(xp.max(bandwidth) / bandwidth)[..., None]
     size = xp.max(xp.abs(gaps), axis=-1)
     size = size if usable is None else xp.where(usable, size, xp.inf)
     unit = xp.min(size, axis=-1, keepdims=True)

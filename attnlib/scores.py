@@ -208,8 +208,9 @@ def scaled_gaps(queries: Array, keys: Array, bandwidth: Bandwidth) -> Array:
         return gaps if bandwidth == 1 else gaps / bandwidth
     # The derivative of gap / bandwidth in the bandwidth overflows at tiny bandwidths, and an
     # infinity times a weight of 0 is NaN. In the ratio to its own value, which is 1, it does not.
+    # To multiply by 1 / ratio stops XLA, which makes a / b / c into a / (b * c), underflow and all.
     value = stop_gradient(bandwidth)
-    return gaps / value[..., None] / (bandwidth / value)[..., None]
+    return gaps / value[..., None] * (1 / (bandwidth / value))[..., None]
 
 
 def scaled_squares(xp: Any, queries: Array, keys: Array, bandwidth: Bandwidth) -> Array:

@@ -11,11 +11,15 @@ import numpy as np
 import pytest
 import torch
 from beartype import beartype
+from hypothesis import settings
 from jaxtyping import jaxtyped
 
 import attnlib
 from attnlib import _typing
 
+# The same examples in every run, however slow the machine.
+settings.register_profile("steady", deadline=None, derandomize=True, database=None)
+settings.load_profile("steady")
 jax.config.update("jax_enable_x64", True)  # so that JAX has float64 at all
 
 

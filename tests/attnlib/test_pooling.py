@@ -152,7 +152,7 @@ class TestLimits:
             np.testing.assert_array_equal(weights, np.eye(9)[nearest])
 
     def test_huge_bandwidth_is_the_average(self, lib):
-        for bandwidth in (1e30, float("inf")):
+        for bandwidth in (1e30, float("inf"), lib.array(float("inf"))):
             for kernel in attnlib.KERNELS:
                 weights = attnlib.kernel_weights(
                     lib.array(Q, "float32"), lib.array(K, "float32"), bandwidth, kernel
