@@ -115,8 +115,8 @@ right.plot(ends, ends, "--", color=COLORS["ink"], linewidth=1.2)
 right.set(xscale="log", yscale="log", xlabel="error with 0.5", ylabel="error with leave-one-out",
           xlim=ends, ylim=ends)  # fmt: skip
 fig.set_label(
-    "Left: with 40 examples leave-one-out chooses bandwidths spread widely about 0.4, some "
-    "below 0.1; with 160 they gather near 0.25. Right: with 40 examples the errors of "
+    "Left: with 40 examples leave-one-out chooses bandwidths spread over more than a "
+    "decade; with 160 they gather in a narrower range. Right: with 40 examples the errors of "
     "leave-one-out and of 0.5 scatter on both sides of the diagonal, with outliers far above "
     "it; with 160 examples most lie below."
 )
