@@ -27,9 +27,7 @@ plt.style.use("attnlib.figures")
 # :math:`1 / \sum_i \alpha_i^2`: 1 for exact lookup, :math:`m` for the plain average.
 
 x_train, _, x_val, _ = section_data(preferred())
-effective = {
-    sigma: effective_number(kernel_weights(x_val, x_train, sigma)) for sigma in BANDWIDTHS
-}
+effective = {sigma: effective_number(kernel_weights(x_val, x_train, sigma)) for sigma in BANDWIDTHS}
 
 # %%
 # The ticks along the bottom are the keys. Compare each dip with the gap beneath it, then try

@@ -71,8 +71,16 @@ standard_error = {m: share.std(-1, ddof=1) / DATABASES[m] ** 0.5 for m, share in
 fig, ax = plt.subplots()
 for m, color, marker in ((20, "blue", "o"), (200, "vermillion", "s")):
     bars = 1.96 * standard_error[m]
-    ax.errorbar(TAUS, accuracy[m], bars, marker=marker, ms=4, capsize=2, color=COLORS[color],
-                label=f"{m} keys")
+    ax.errorbar(
+        TAUS,
+        accuracy[m],
+        bars,
+        marker=marker,
+        ms=4,
+        capsize=2,
+        color=COLORS[color],
+        label=f"{m} keys",
+    )
     ax.axhline(1 / m, color=COLORS[color], lw=1, ls="--", label=f"chance, 1/{m}")
 ax.set(xlabel=r"noise level $\tau$", ylabel="accuracy of retrieval", ylim=(0, 1.05))
 ax.legend()
