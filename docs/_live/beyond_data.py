@@ -23,7 +23,7 @@ def chart() -> alt.VConcatChart:
     """Draw estimate and truth far beyond the keys, above the weights of the query."""
     return panels.figure(
         curves(),
-        panels.weights(ENDS, "Query, and the keys at their places"),
+        panels.weights(ENDS, "Query and keys"),
         params=[
             *controls.slider("query", "Query q", 8.0, ENDS, 0.1),
             *controls.rungs("bandwidth", "Bandwidth", 0.5, controls.ladder(0.1, 5)),

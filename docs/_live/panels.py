@@ -189,7 +189,9 @@ MARGIN = 32
 """Pixels to the left of all panels, for the labels of the vertical axes."""
 PADDING = {"left": 2, "right": 8, "top": 22, "bottom": 2}
 LOOK: dict[str, Any] = {
-    "aria": False,  # the figure has a text of its own; its marks are not worth a word each
+    # The figure has a text of its own; its marks are not worth a word each.
+    "aria": False,
+    "mark": {"aria": False},
     "font": "system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif",
     "view": {"stroke": None},
     "axis": {

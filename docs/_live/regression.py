@@ -23,7 +23,7 @@ def chart() -> alt.VConcatChart:
     """Draw estimate, truth and observations above the weights of the query."""
     return panels.figure(
         curves(),
-        panels.weights(ENDS, "Query, and the keys at their places"),
+        panels.weights(ENDS, "Query and keys"),
         params=[
             *controls.slider("query", "Query q", 2.0, ENDS, 0.05),
             *controls.rungs("bandwidth", "Bandwidth", 0.5, controls.ladder(0.05, 5)),

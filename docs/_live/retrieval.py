@@ -56,7 +56,7 @@ def chart() -> alt.VConcatChart:
         params=[
             *controls.slider("noise", "Noise τ", 0.1, (0.0, 1.0), 0.01),
             *controls.rungs("number", "Keys m", 20, NUMBERS),
-            *controls.rungs("bandwidth", "Bandwidth σ", nine_tenths(20), BANDWIDTHS),
+            *controls.rungs("bandwidth", "Bandwidth", nine_tenths(20), BANDWIDTHS),
             *controls.choice("direction", "Noise direction", DIRECTIONS),
             *controls.choice("draw", "Keys drawn by", estimator.DRAWS),
             alt.param(name="kernel", value="gaussian"),

@@ -19,10 +19,10 @@ def chart() -> alt.VConcatChart:
     limits = f"bandwidth_step == 0 ? '→ 0' : bandwidth_step == {last} ? '→ ∞'"
     return panels.figure(
         outputs(),
-        panels.weights(ENDS, "Query, and the keys 2 and 5", width=28),
+        panels.weights(ENDS, "Query and keys", width=28),
         params=[
             *controls.slider("query", "Query q", 4.0, ENDS, 0.05),
-            *controls.rungs("bandwidth", "Bandwidth σ", 0.5**0.5, BANDWIDTHS),
+            *controls.rungs("bandwidth", "Bandwidth", 0.5**0.5, BANDWIDTHS),
             alt.param(name="kernel", value="gaussian"),
             alt.param(name="keys", value=[2.0, 5.0]),
             alt.param(name="values", value=[10.0, 20.0]),

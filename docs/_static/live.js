@@ -13,6 +13,14 @@
   const written = (value, digits) =>
     Number.isFinite(value) ? value.toFixed(digits).replace("-", "\u2212") : "not a number";
 
+  const chosenFramework = () => {
+    try {
+      return localStorage.getItem("sphinx-design-tab-id-framework"); // see tabs.js
+    } catch {
+      return null; // storage is off
+    }
+  };
+
   const start = (box) => {
     const data = JSON.parse(box.querySelector("script").textContent);
     const spec = JSON.stringify(data.spec);
@@ -22,7 +30,7 @@
     const inputs = [...box.querySelectorAll("[data-signal]")];
     const shown = [...box.querySelectorAll("[data-shows]")];
     const numbers = [...box.querySelectorAll(".live-numbers dd")];
-    let view, frame, silence;
+    let view, theme, frame, silence;
 
     const rows = (layer) => view.data(data.layers[layer]);
     const inColumn = () => Math.max(120, stage.clientWidth - SIDES);
@@ -56,8 +64,9 @@
     };
 
     const build = async () => {
-      const dark = document.documentElement.dataset.theme === "dark";
-      const recolor = (color) => (dark && data.dark[color.toLowerCase()]) || color;
+      if (theme === document.documentElement.dataset.theme) return;
+      theme = document.documentElement.dataset.theme;
+      const recolor = (color) => (theme === "dark" && data.dark[color.toLowerCase()]) || color;
       const runtime = parse(JSON.parse(spec.replace(/#[0-9a-f]{6}\b/gi, recolor)));
       view?.finalize();
       view = new View(runtime, { renderer: "svg", container: canvas, hover: false });
@@ -79,6 +88,20 @@
     };
     stage.addEventListener("pointermove", follow);
     stage.addEventListener("pointerdown", follow);
+
+    // The data are of the framework that the reader has chosen for the page, until asked otherwise.
+    const draws = inputs.find((input) => input.dataset.signal === "draw");
+    const followTabs = (framework) => {
+      if (draws && [...draws.options].some(({ value }) => value === framework)) draws.value = framework;
+    };
+    followTabs(chosenFramework());
+    addEventListener("change", ({ target }) => {
+      const tab = target.closest?.(".framework-tabs > input")?.nextElementSibling;
+      if (tab && view) {
+        followTabs(tab.dataset.syncId);
+        soon();
+      }
+    });
 
     box.addEventListener("input", () => { soon(); speak(); });
     new ResizeObserver(() => { if (view && stage.clientWidth) soon(); }).observe(stage);

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from served import SITE, site_pages
+from test_accessibility import violations
 
 import attnlib
 from attnlib.data import section_data, standard_normal, truth, unit_sphere
@@ -248,24 +249,33 @@ def test_the_grid_reaches_the_ends_of_the_sliders(page, address, name):
 
 # --- speed and scripts ---------------------------------------------------------------------------
 
-UPDATES = """async (name) => {
-  const figure = liveFigures[name], times = [];
-  const box = document.querySelector(`.live[data-figure=${name}]`);
-  const step = box.querySelector("[data-signal=bandwidth_step]");
-  for (let i = 0; i < 40; i++) {
-    const start = performance.now();
-    await figure.set({ bandwidth_step: 1 + (i % (Number(step.max) - 1)) });
-    times.push(performance.now() - start);
+UPDATES = """async ([name, times]) => {
+  const figure = liveFigures[name];
+  const step = document.querySelector(`[data-figure=${name}] [data-signal=bandwidth_step]`);
+  for (let i = 0; i < times; i++) {
+    await figure.set({ bandwidth_step: i % (Number(step.max) + 1) });
+    await new Promise(requestAnimationFrame); // style, layout and painting belong to it
   }
-  return times.sort((a, b) => a - b);
 }"""
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_an_update_takes_less_than_50_ms(page, address, name):
     wake(page, address, name)
-    times = page.evaluate(UPDATES, name)
-    assert times[len(times) // 4] < 50, times  # a quarter: other programs may be running
+    # Time of the page's own thread: what else the machine does is not counted.
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def seconds() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(m["value"] for m in metrics if m["name"] == "TaskDuration")
+
+    page.evaluate(UPDATES, [name, 10])
+    before = seconds()
+    page.evaluate(UPDATES, [name, 40])
+    milliseconds = 1000 * (seconds() - before) / 40
+    print(f"{name}: {milliseconds:.1f} ms an update")
+    assert 0.5 < milliseconds < 50
 
 
 def test_scripts_are_loaded_only_where_a_figure_stands():
@@ -307,6 +317,16 @@ def test_sliders_and_lists_work_by_keyboard(page, address):
         """() => document.querySelector("[data-figure=regression] .live-status").textContent"""
     )
     assert "Mean squared error: " in status.inner_text()
+
+
+def test_the_data_follow_the_framework_of_the_page(page, address):
+    page.goto(f"{address}index.html?framework=jax")
+    wake(page, address, "regression")
+    drawn = page.locator(".live[data-figure=regression]").get_by_label("Data drawn by")
+    assert drawn.input_value() == "jax"
+    page.locator(".framework-tabs > label[data-sync-id=torch]").first.click()
+    assert drawn.input_value() == "torch"
+    page.wait_for_function("liveFigures.regression.signal('draw') === 'torch'")
 
 
 def test_each_control_is_reached_in_order_and_shows_its_focus(page, address):
@@ -379,6 +399,15 @@ def test_the_drawing_changes_with_the_theme(page, address, name):
     assert (ink in light, night in light) == (True, False)
     assert (ink in dark, night in dark) == (False, True)
     assert page.evaluate(f"liveFigures.{name}.signal('bandwidth_step')") == 3  # nothing is lost
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_no_violation_once_it_is_drawn(browser, address, name, theme):
+    with browser.new_context(color_scheme=theme) as context:
+        page = context.new_page()
+        wake(page, address, name)
+        assert violations(page) == []
 
 
 @pytest.mark.parametrize("path", LIVE_PAGES)

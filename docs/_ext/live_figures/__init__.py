@@ -118,8 +118,9 @@ class LiveFigure(SphinxDirective):
         image = nodes.image(
             uri="/" + PurePosixPath(picture).as_posix(),
             alt=" ".join(self.options["alt"].split()),
-            width=f"{width}px",
-            height=f"{height}px",
+            width=str(width),
+            height=str(height),
+            classes=["no-scaled-link"],
         )
         text, messages = self.parse_inline(" ".join(self.content), lineno=self.content_offset + 1)
         figure = nodes.figure("", live("", image, figure=name), nodes.caption("", "", *text))
@@ -155,7 +156,7 @@ def depart_live(self: Any, node: live) -> None:
     data = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
     alt = escape(next(node.findall(nodes.image))["alt"])
     self.body.append(
-        f'<div class="live-view" role="img" aria-label="{alt}"><div></div></div>\n</div>\n'
+        f'<div class="live-view" role="img" aria-label="{alt}"><div aria-hidden="true"></div></div>\n</div>\n'
         f'<dl class="live-numbers">\n{numbers}</dl>\n'
         '<p class="live-status" role="status"></p>\n'
         f'<script type="application/json">{data}</script>\n</div>\n'
