@@ -39,6 +39,13 @@ def install(session: nox.Session, *groups: str, extras: str = "plot,torch,jax") 
     session.install("--constraint", "constraints.txt", "--editable", f".[{extras}]", *packages)
 
 
+def install_browser(session: nox.Session) -> None:
+    """Install what drives a browser, and Playwright's own Chromium where the system has none."""
+    install(session, "browser", extras="plot")
+    if not any(map(shutil.which, CHROMIUMS)) and "CHROMIUM" not in os.environ:
+        session.run("playwright", "install", "chromium")
+
+
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the site strictly into build/html; `nox -s docs -- live` rebuilds it as you write."""
@@ -70,10 +77,15 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def browser(session: nox.Session) -> None:
     """Use the site in build/html as its readers do, in a real browser; build it first."""
-    install(session, "browser", extras="plot")
-    if not any(map(shutil.which, CHROMIUMS)) and "CHROMIUM" not in os.environ:
-        session.run("playwright", "install", "chromium")
+    install_browser(session)
     session.run("pytest", "-n", "2", "--dist", "worksteal", *BROWSER, env=QUIET)
+
+
+@nox.session
+def pdf(session: nox.Session) -> None:
+    """Print section and solutions of build/html into one PDF, which the home page then offers."""
+    install_browser(session)
+    session.run("python", "docs/_pdf.py", env=QUIET)
 
 
 @nox.session

@@ -43,6 +43,7 @@ extensions = [
     "descriptions",
     "fingerprint",
     "folds",
+    "fonts",
     "framework_tabs",
     "gallery_cards",
     "katex",
@@ -146,7 +147,7 @@ html_context = {
 html_theme_options = {
     "github_url": REPOSITORY_URL,
     "use_edit_page_button": True,
-    "show_toc_level": 2,
+    "show_toc_level": 3,  # all, so that nothing moves while one scrolls
     "navigation_with_keys": False,
     "logo": {"text": project},
     "navbar_center": [],

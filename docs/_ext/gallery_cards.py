@@ -1,13 +1,17 @@
-"""Make the gallery's overview valid HTML.
+"""Make the gallery's overview valid HTML, and its pictures small.
 
 sphinx-gallery 0.22 writes its own attribute, ``tooltip``, on each card, which HTML does not have
 and a screen reader does not read; ``title`` says the same to everybody. And it places a list for
 tags under a fixed name in each section of the overview; our scripts have no tags.
+For a picture it takes the whole figure, with letters that nobody can read at that size.
 """
 
+import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from lxml import etree
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 
@@ -29,7 +33,23 @@ class ValidCards(SphinxTransform):
                 node.children = [nodes.Text(html)]
 
 
+def thumbnail(svg: bytes) -> bytes:
+    """A drawing without its text, to a tenth of a point."""
+    drawing = etree.fromstring(svg)
+    for text in drawing.xpath("//*[local-name() = 'g' and starts-with(@id, 'text_')]"):
+        text.getparent().remove(text)
+    return re.sub(rb"(\d+\.\d)\d+", rb"\1", etree.tostring(drawing))
+
+
+def shrink(app: Sphinx) -> None:
+    """Draw the thumbnails anew, when sphinx-gallery has written them."""
+    for path in sorted(Path(app.srcdir, "gallery").glob("*/images/thumb/*.svg")):
+        whole = path.read_bytes()
+        if (small := thumbnail(whole)) != whole:
+            path.write_bytes(small)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the transform."""
+    """Register the transform, and the last step before pages are read."""
     app.add_transform(ValidCards)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
