@@ -91,6 +91,7 @@ bibtex_cite_id = "cite-{key}"
 
 # API reference. The signatures show types; numpydoc shows what the arguments mean.
 autosummary_generate = False  # numpydoc loads autosummary; the pages of docs/api are written
+add_module_names = False
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autodoc_typehints = "none"
