@@ -12,6 +12,7 @@ from sphinx.application import Sphinx
 from zips import write_zip
 
 NAME = "queries-keys-values.zip"
+PRINTED = "queries-keys-values.pdf"
 FOLDER = "queries-keys-values/"
 HOME = "index.html"
 
@@ -23,6 +24,7 @@ def pack(app: Sphinx, exception: Exception | None) -> None:
     out = Path(app.outdir)
     archive = out / NAME
     archive.unlink(missing_ok=True)
+    (out / PRINTED).unlink(missing_ok=True)  # of an earlier build; `nox -s pdf` prints this one
     files = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
     # The zip file is not in itself: the copy's home page links the one on the web.
     link = f'href="{NAME}"'.encode()

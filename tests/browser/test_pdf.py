@@ -52,7 +52,7 @@ def test_links_lead_to_their_places(pdf):
             annotation = reference.get_object()
             if "/Dest" in annotation:
                 place = annotation["/Dest"]
-                target = pages[place.raw_get(0).idnum]
+                target = pages[place[0].idnum]
                 inside.append((number, target))
                 with_a_place += target not in chapters
             elif "/A" in annotation:
