@@ -89,7 +89,7 @@ bibtex_default_style = "by_author"
 bibtex_reference_style = "author_year_round"
 bibtex_cite_id = "cite-{key}"
 
-# API reference. The signatures show types; numpydoc shows what the arguments mean.
+# API reference. Signatures show names and defaults, numpydoc says what they are.
 autosummary_generate = False  # numpydoc loads autosummary; the pages of docs/api are written
 add_module_names = False
 autodoc_member_order = "bysource"
