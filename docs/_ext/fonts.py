@@ -11,6 +11,7 @@ after the text would change the widths of formulas, and break the lines of a par
 from __future__ import annotations
 
 import base64
+import logging
 import re
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fontTools.subset import Options, Subsetter, load_font, save_font
 from lxml import html
 from sphinx.application import Sphinx
 
+logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells each step of its work
 THEME = Path("_static", "styles", "pydata-sphinx-theme.css")
 KATEX = Path("_static", "katex")
 AT_ONCE = ("KaTeX_Main-Regular", "KaTeX_Main-Bold", "KaTeX_Math-Italic")
