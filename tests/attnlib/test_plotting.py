@@ -89,7 +89,8 @@ SIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(COLORS.keys() - {"grid", "paper"}))  # the two that mean nothing
+# All but the two that carry no meaning.
+@pytest.mark.parametrize("name", sorted(COLORS.keys() - {"grid", "paper"}))
 def test_colours_stand_out_on_both_pages(name):
     least = 4.5 if name in {"ink", "muted"} else 3.0  # text, and graphics
     assert contrast(COLORS[name], COLORS["paper"]) >= least
