@@ -430,7 +430,9 @@ def test_without_javascript_a_picture_stands_there(browser, address, path):
             picture.scroll_into_view_if_needed()
             assert picture.is_visible()
             assert len(picture.get_attribute("alt").split()) > 10
+            assert figure.get_by_text("allow JavaScript").is_visible()
             assert not figure.locator(".live-controls").is_visible()
+            assert not figure.locator(".live-numbers").is_visible()
 
 
 def test_on_paper_the_picture_stands_for_the_figure(page, address):
@@ -439,8 +441,8 @@ def test_on_paper_the_picture_stands_for_the_figure(page, address):
     assert not figure.locator("img.only-light").is_visible()
     page.emulate_media(media="print")
     assert figure.locator("img.only-light").is_visible()
-    assert not figure.locator(".live-view").is_visible()
-    assert not figure.locator(".live-controls").is_visible()
+    for part in ("view", "controls", "numbers"):
+        assert not figure.locator(f".live-{part}").is_visible()
 
 
 def test_text_is_never_cut_off_at_twice_its_size(page, address):

@@ -41,6 +41,7 @@ from attnlib.plotting import DARK_TWINS
 
 RENDER = Path(__file__).with_name("render.py")
 FIGURES = "_live"
+STILL = "This is a picture of how the figure starts. To move it, allow JavaScript."
 
 
 # --- rendering, once for each state of the sources -------------------------------------------
@@ -52,14 +53,14 @@ def sources(srcdir: Path) -> list[Path]:
 
 
 @cache
-def rendered(srcdir: Path, build: Path) -> Path:
+def rendered(srcdir: Path, cache: Path) -> Path:
     """Return the folder of the rendered figures, after rendering them if something changed."""
     digest = hashlib.sha256(fingerprint().encode())
     for package in ("altair", "vl-convert-python"):
         digest.update(f"{package}={metadata.version(package)}".encode())
     for path in sources(srcdir):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    folder = build / "cache" / f"live-{digest.hexdigest()[:16]}"
+    folder = cache / f"live-{digest.hexdigest()[:16]}"
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as temporary:
@@ -73,8 +74,8 @@ def rendered(srcdir: Path, build: Path) -> Path:
 
 
 def folder(app: Sphinx) -> Path:
-    """Return the folder of the rendered figures."""
-    return rendered(Path(app.srcdir), Path(app.doctreedir).parent)
+    """Return the folder of the rendered figures, beside the results of the executed pages."""
+    return rendered(Path(app.srcdir), Path(app.config.nb_execution_cache_path).parent)
 
 
 def prepare(app: Sphinx) -> None:
@@ -156,9 +157,11 @@ def depart_live(self: Any, node: live) -> None:
     data = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
     alt = escape(next(node.findall(nodes.image))["alt"])
     self.body.append(
-        f'<div class="live-view" role="img" aria-label="{alt}"><div aria-hidden="true"></div></div>\n</div>\n'
+        f'<div class="live-view" role="img" aria-label="{alt}">\n'
+        '<div aria-hidden="true"></div>\n</div>\n</div>\n'
         f'<dl class="live-numbers">\n{numbers}</dl>\n'
         '<p class="live-status" role="status"></p>\n'
+        f'<p class="live-still">{STILL}</p>\n'
         f'<script type="application/json">{data}</script>\n</div>\n'
     )
 
