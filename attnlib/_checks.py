@@ -73,13 +73,13 @@ def as_vectors(values: Values, m: int, rank: int) -> tuple[Array, bool]:
     """Return values as (..., m, d_v), and whether they were scalars (..., m).
 
     Scalars are told from vectors by the number of axes, never by a size: vectors have as many
-    axes as the keys or weights that they go with (``rank``), scalars have one fewer, or are 1-D.
+    axes as the keys or weights that they go with (``rank``) or more, scalars have fewer.
     """
-    scalar = values.ndim in (1, rank - 1)
+    scalar = values.ndim < rank
     if values.ndim == 0 or values.shape[-1 if scalar else -2] != m:
         raise ValueError(
-            f"values: expected one for each of the {m} keys, as scalars (..., {m}) with "
-            f"{rank - 1} axes or vectors (..., {m}, d_v) with {rank}; got {describe(values)}"
+            f"values: expected one for each of the {m} keys, as vectors (..., {m}, d_v) with "
+            f"{rank} or more axes, or scalars (..., {m}) with fewer; got {describe(values)}"
         )
     missing_axes = (None,) * (rank - 1 - values.ndim)
     return (values[(*missing_axes, ..., None)] if scalar else values), scalar

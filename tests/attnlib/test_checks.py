@@ -128,7 +128,7 @@ class TestValues:
             ValueError,
             lambda: lookup(ones(lib, 4, 3), ones(lib, *shape)),
             "values: expected one for each of the 4 keys",
-            "scalars (..., 4) with 1 axes or vectors (..., 4, d_v) with 2",
+            "vectors (..., 4, d_v) with 2 or more axes, or scalars (..., 4) with fewer",
             f"got shape {shape} and dtype float32",
         )
 
@@ -158,7 +158,7 @@ class TestValues:
         error(
             ValueError,
             lambda: attnlib.pool(ones(lib, 7, 2, 4), ones(lib, 4, 3)),
-            "vectors (..., 4, d_v) with 3",
+            "vectors (..., 4, d_v) with 3 or more axes",
             "got shape (4, 3)",
         )
 

@@ -87,6 +87,13 @@ class TestLeaveOneOut:
             expected = np.mean((values - lib.numbers(attnlib.leave_one_out(x, v, 0.4))) ** 2)
             assert lib.numbers(attnlib.leave_one_out_error(x, v, 0.4)) == pytest.approx(expected)
 
+    def test_batches_of_keys_share_scalar_values(self, lib):
+        keys, y = lib.array(np.stack([X2, X2 + X2**2])), lib.array(Y)
+        for function in (attnlib.leave_one_out, attnlib.leave_one_out_error):
+            found = lib.numbers(function(keys, y, 0.4))
+            alone = [lib.numbers(function(keys[i], y, 0.4)) for i in range(2)]
+            np.testing.assert_allclose(found, alone, rtol=1e-12)
+
     def test_error_of_many_bandwidths_at_once(self, lib):
         grid = np.array([0.1, 0.5, 2.0])
         x, y = lib.array(X), lib.array(Y)
