@@ -158,7 +158,7 @@ def column(n, what, name):
     return np.array([run[what][name] for run in runs[n]])
 
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(7.6, 3.7))
+fig, (left, right) = plt.subplots(1, 2, figsize=(7.2, 3.6))
 for n, color, shift in ((200, COLORS["blue"], -0.17), (1000, COLORS["vermillion"], 0.17)):
     scales = column(n, "metrics", "learned")
     for k in range(5):
