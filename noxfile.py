@@ -78,7 +78,8 @@ def tests(session: nox.Session) -> None:
 def browser(session: nox.Session) -> None:
     """Use the site in build/html as its readers do, in a real browser; build it first."""
     install_browser(session)
-    session.run("pytest", "-n", "2", "--dist", "worksteal", *BROWSER, env=QUIET)
+    for tests in BROWSER:  # one after the other: each of them starts its own browser
+        session.run("pytest", "-n", "2", "--dist", "worksteal", tests, env=QUIET)
 
 
 @nox.session

@@ -2,6 +2,7 @@
 
 sphinxcontrib-bibtex has the author-year form with square brackets only, and labels its list with
 numbers that the text never shows. Both are styles to register, which a setting cannot do.
+docutils gives each entry of the list a role that WAI-ARIA has withdrawn; an item of a list is one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -9,9 +10,11 @@ from dataclasses import dataclass, field
 
 import pybtex.plugin
 import sphinxcontrib.bibtex.plugin
+from docutils import nodes
 from pybtex.database import Entry
 from pybtex.style.formatting.unsrt import Style
 from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
 from sphinxcontrib.bibtex.style.referencing import BracketStyle
 from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferenceStyle
 
@@ -48,8 +51,17 @@ class ByAuthor(Style):  # type: ignore[misc]
     default_label_style = "author_year_labels"
 
 
+def visit_citation(self: HTML5Translator, node: nodes.citation) -> None:
+    """Open an entry as docutils does, as an item of the list around it."""
+    HTML5Translator.visit_citation(self, node)
+    self.body[-1] = self.body[-1].replace("doc-biblioentry", "listitem")
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the styles under the names that conf.py gives."""
+    """Register the styles under the names that conf.py gives, and the role."""
+    app.add_node(
+        nodes.citation, override=True, html=(visit_citation, HTML5Translator.depart_citation)
+    )
     sphinxcontrib.bibtex.plugin.register_plugin(
         "sphinxcontrib.bibtex.style.referencing", "author_year_round", AuthorYearRound
     )

@@ -3,6 +3,7 @@
 sphinx-gallery 0.22 writes its own attribute, ``tooltip``, on each card, which HTML does not have
 and a screen reader does not read; ``title`` says the same to everybody. And it places a list for
 tags under a fixed name in each section of the overview; our scripts have no tags.
+It writes each title twice and hides the one that is a link, which leaves the link without a name.
 For a picture it takes the whole figure, with letters that nobody can read at that size.
 """
 
@@ -17,6 +18,7 @@ from sphinx.transforms import SphinxTransform
 
 CARD = 'class="sphx-glr-thumbcontainer" tooltip="'
 TAGS = "<div id='sg-tag-list' class='sphx-glr-tag-list'></div>"
+TITLE = re.compile(r'<div class="sphx-glr-thumbnail-title">.*?</div>\n')
 
 
 class ValidCards(SphinxTransform):
@@ -28,9 +30,10 @@ class ValidCards(SphinxTransform):
         """Visit the raw HTML of the page."""
         for node in self.document.findall(nodes.raw):
             html = node.astext()
-            if CARD in html or TAGS in html:
-                html = html.replace(CARD, CARD.replace("tooltip", "title")).replace(TAGS, "")
-                node.children = [nodes.Text(html)]
+            mended = html.replace(CARD, CARD.replace("tooltip", "title")).replace(TAGS, "")
+            mended = TITLE.sub("", mended)
+            if mended != html:
+                node.children = [nodes.Text(mended)]
 
 
 def thumbnail(svg: bytes) -> bytes:
@@ -52,4 +55,5 @@ def shrink(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register the transform, and the last step before pages are read."""
     app.add_transform(ValidCards)
+    app.connect("builder-inited", shrink, priority=900)  # sphinx-gallery runs at 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,7 +7,6 @@
 
   const { View, parse } = window.liveVega;
   const figures = (window.liveFigures = {}); // by name, for the browser's console and the tests
-  const SIDES = 42; // labels of the vertical axis and the padding, see docs/_live/shared.py
   const QUIET = 600; // milliseconds without a change after which a screen reader hears the numbers
 
   const written = (value, digits) =>
@@ -31,9 +30,9 @@
     const shown = [...box.querySelectorAll("[data-shows]")];
     const numbers = [...box.querySelectorAll(".live-numbers dd")];
     let view, theme, frame, silence;
+    let sides = 42; // what the labels of the vertical axis and the padding took at the last drawing
 
     const rows = (layer) => view.data(data.layers[layer]);
-    const inColumn = () => Math.max(120, stage.clientWidth - SIDES);
     const valueOf = (input) => (input.type === "range" ? input.valueAsNumber : input.value);
 
     const write = () => {
@@ -54,9 +53,18 @@
       }, QUIET);
     };
 
+    // The panels get the width that the labels leave, which is known once they are drawn.
+    const resize = () => view.width(Math.max(120, stage.clientWidth - sides)).runAsync();
+    const fit = async () => {
+      await resize();
+      const taken = Math.ceil(canvas.firstElementChild.getBoundingClientRect().width) - view.width();
+      if (taken === sides) return;
+      sides = taken;
+      await resize();
+    };
     const draw = async () => {
       for (const input of inputs) view.signal(input.dataset.signal, valueOf(input));
-      await view.width(inColumn()).runAsync();
+      await fit();
       write();
     };
     const soon = () => {

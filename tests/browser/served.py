@@ -11,11 +11,15 @@ COMPRESSIBLE = {".css", ".html", ".js", ".json", ".svg", ".xml"}
 
 
 def site_pages() -> list[str]:
-    """Each page of the site, by its path."""
+    """Each page of the site, by its path.
+
+    Not the page for wrong addresses: it names its files from the root of the host that publishes
+    the site, and here there is another root.
+    """
     return sorted(
         path.relative_to(SITE).as_posix()
         for path in SITE.rglob("*.html")
-        if "_static" not in path.parts
+        if "_static" not in path.parts and path.name != "404.html"
     )
 
 

@@ -118,11 +118,7 @@ def is_live(path: str) -> bool:
     return '<div class="live"' in (SITE / path).read_text("utf-8")
 
 
-# The page for wrong addresses names its files from the root of the host; here there is another.
-PAGES = [path for path in site_pages() if path != "404.html"]
-
-
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", site_pages())
 def test_first_visit(browser, address, path):
     visit = look_at(browser, address, path)
     assert visit.errors == []
@@ -138,7 +134,7 @@ def test_later_visits_are_lighter(browser, address):
     seen = ["section/lookup.html", "exercises/ex01-two-entries.html", "search.html"]
     heavy = {}
     with browser.new_context(viewport=DESK) as context:
-        for path in [*seen, *(set(PAGES) - set(seen))]:
+        for path in [*seen, *(set(site_pages()) - set(seen))]:
             page, visit = open_page(context, address, path)
             page.close()
             if path not in seen and not is_live(path) and visit.kilobytes > LATER_VISIT:

@@ -151,6 +151,7 @@ def test_header_covers_what_the_script_imports(source):
 #: Marks over a heat map, whose colours are the same on both pages.
 ON_HEAT_MAP = "#fefefe"
 FIGURES = sorted(path for path in (SITE / "_images").glob("*.svg") if "-dark" not in path.stem)
+THUMBNAILS = [path for path in FIGURES if path.stem.endswith("_thumb")]
 
 
 @pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
@@ -161,8 +162,17 @@ def test_every_colour_of_a_figure_has_a_dark_twin(path):
     assert drawn <= {*COLORS.values(), ON_HEAT_MAP}
 
 
+@pytest.mark.parametrize("path", THUMBNAILS, ids=lambda path: path.name)
+def test_picture_of_a_card_is_without_letters(path):
+    svg = path.read_text("utf-8")
+    assert "<path" in svg
+    assert 'id="text_' not in svg
+    assert not re.search(r"\d\.\d\d", svg)  # and to a tenth of a point
+
+
 def test_there_are_figures():
-    assert len(FIGURES) > len(SOURCES)
+    assert len(THUMBNAILS) == len(SOURCES)
+    assert len(FIGURES) > 2 * len(SOURCES)
 
 
 def drawing(path: Path) -> list[float]:
