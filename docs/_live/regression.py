@@ -64,7 +64,7 @@ def curves() -> alt.LayerChart:
         panels.key(
             ("estimate", panels.sample_line()),
             ("truth", panels.sample_line(**panels.TRUTH)),
-            ("observation, shaded by weight", panels.sample_dot("blue", **CIRCLE, fillOpacity=0.4)),
+            ("observation", panels.sample_dot("blue", **CIRCLE, fillOpacity=0.4)),
         ),
     ).properties(height=HEIGHT)
 
