@@ -30,7 +30,7 @@ def numbered(site) -> dict[tuple[str, str], object]:
 
 def links(figure) -> list:
     """The links to the numbers of a figure: before the next figure."""
-    places = figure.xpath("following::p[@class='figure-data'][1]")
+    places = figure.xpath("following::p[@class='figure-data'][not(ancestor::figure)][1]")
     return [a for p in places if p.xpath("preceding::figure[1]")[0] is figure for a in p.iter("a")]
 
 
@@ -137,7 +137,8 @@ def test_weights_stand_at_their_keys_and_sum_to_1(data, site, framework):
         np.testing.assert_allclose(weights.sum(1), 1, atol=1e-5)
         expected = gaussian_weights(drawn.x_val, drawn.x_train, width)
         np.testing.assert_allclose(weights, expected, atol=1e-4)
-        assert weights.max() == recorded[f"regression/largest_s{width:g}"]
+        largest = recorded[f"regression/largest_s{width:g}"]
+        assert weights.max() == pytest.approx(largest, rel=1e-6)  # the page has it by its own code
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
