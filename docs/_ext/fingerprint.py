@@ -23,11 +23,12 @@ def _version(package: str) -> str:
 
 
 def _sources(root: Path) -> list[Path]:
-    """attnlib's files, and the kernels in which the pages run."""
+    """attnlib's files, the kernels in which the pages run, and what reads figures there."""
     files = (path for path in (root / "attnlib").rglob("*") if path.is_file())
     package = [path for path in files if path.parent.name != "__pycache__"]
-    kernels = (root / "docs" / "_ext" / "framework_tabs" / "jupyter").rglob("*.json")
-    return sorted([*package, *kernels])
+    extensions = root / "docs" / "_ext"
+    kernels = (extensions / "framework_tabs" / "jupyter").rglob("*.json")
+    return sorted([*package, *kernels, *extensions.glob("figure_data/drawn.py")])
 
 
 def fingerprint(root: Path = ROOT) -> str:

@@ -1,16 +1,21 @@
 """Save the figures of gallery scripts as SVG, with an alternative text that states the finding.
 
+Their numbers are saved beside them as CSV, which the page links.
+
 sphinx-gallery takes a figure's alternative text from its titles, or from the file name. A title
 on the figure is no place for a sentence, so scripts say ``fig.set_label("What one sees.")``: the
 label is never drawn. A figure without it fails the script.
 """
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import matplotlib.pyplot as plt
+from figure_data.drawn import to_csv
 from sphinx.errors import ExtensionError
 from sphinx_gallery.scrapers import figure_rst
+
+from attnlib.frameworks import preferred
 
 
 def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
@@ -29,5 +34,10 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any])
         svg = PurePosixPath(path).with_suffix(".svg")
         figure.savefig(svg, metadata={"Date": None})  # a date would change the bytes
         images.append(figure_rst([svg], gallery_conf["src_dir"], alt))
+        if numbers := to_csv(figure):
+            csv = Path(path).with_suffix(".csv")
+            csv.write_text(numbers, "utf-8")
+            place = csv.relative_to(gallery_conf["src_dir"]).as_posix()
+            images.append(f".. figure-data:: /{place} {preferred()}\n")
     plt.close("all")
     return "\n".join(images)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
+import figure_data
 from docutils import nodes
 from framework_tabs.markdown import Cells, Markdown
 from sphinx import addnodes
@@ -22,6 +23,7 @@ class Twin(Markdown):
 
     def __init__(self, app: Sphinx, docname: str):
         super().__init__(app, docname, framework="")
+        self.docname = docname
 
     def cells(self, node: nodes.Element, level: int) -> Iterator[str | Cells]:
         """The code, where a notebook has its cells."""
@@ -46,6 +48,13 @@ class Twin(Markdown):
     def block_caption(self, node: nodes.Element) -> str:
         """The caption of a figure whose pictures stand in tabs."""
         return self.caption(node)
+
+    def block_figure_data(self, node: nodes.Element) -> str:
+        """The numbers of a figure."""
+        links = figure_data.files(node, self.docname)
+        return "Data (CSV): " + ", ".join(
+            f"[{name or 'figure'}]({self.base}{path})" for name, path, _ in links
+        )
 
     def inline_inline(self, node: nodes.Element) -> str:
         """A number: its text names both frameworks where they differ."""

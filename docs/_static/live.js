@@ -62,6 +62,22 @@
       sides = taken;
       await resize();
     };
+
+    // What is drawn now, a row a datum, of the layers that have a name of their own.
+    const csv = () => {
+      const layers = Object.keys(data.layers).filter((name) => !name.startsWith("concat_"));
+      const all = layers.flatMap((series) => rows(series).map((row) => ({ series, ...row })));
+      const fields = [...new Set(all.flatMap(Object.keys))];
+      const cell = (value) => typeof value === "string" ? `"${value.replaceAll('"', '""')}"` : value;
+      const lines = [fields, ...all.map((row) => fields.map((field) => cell(row[field])))];
+      return lines.map((line) => `${line.join(",")}\n`).join("");
+    };
+    box.querySelector("a[download]").addEventListener("click", (event) => {
+      const link = event.currentTarget;
+      URL.revokeObjectURL(link.href);
+      link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv" }));
+    });
+
     const draw = async () => {
       for (const input of inputs) view.signal(input.dataset.signal, valueOf(input));
       await fit();

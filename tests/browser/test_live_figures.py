@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -339,6 +340,25 @@ def test_each_control_is_reached_in_order_and_shows_its_focus(page, address):
         page.keyboard.press("Tab")
 
 
+def test_what_is_drawn_can_be_taken_as_csv(page, address):
+    wake(page, address, "regression")
+    page.evaluate("liveFigures.regression.set({ query: 4, kernel: 'boxcar' })")
+    link = page.locator(".live[data-figure=regression]").get_by_text("Data (CSV)")
+    assert re.fullmatch(
+        r"Data \(CSV\) of Fig\. 4\.\d, as it is now", link.get_attribute("aria-label")
+    )
+    with page.expect_download() as started:
+        link.press("Enter")
+    assert started.value.suggested_filename == "live-regression.csv"
+    with started.value.path().open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    expected = regression({"draw": "torch", "query": 4, "bandwidth": 0.5, "kernel": "boxcar"})
+    for name in ("weights.weight", "fitted.estimate", "errors.mse"):
+        series, field = name.split(".")
+        found = [float(row[field]) for row in rows if row["series"] == series]
+        np.testing.assert_allclose(found, expected[name], atol=TOLERANCE)
+
+
 def test_the_query_follows_the_pointer(page, address):
     wake(page, address, "regression")
     stage = page.locator(".live[data-figure=regression] .live-view")
@@ -433,6 +453,7 @@ def test_without_javascript_a_picture_stands_there(browser, address, path):
             assert figure.get_by_text("allow JavaScript").is_visible()
             assert not figure.locator(".live-controls").is_visible()
             assert not figure.locator(".live-numbers").is_visible()
+            assert not figure.locator(".figure-data").is_visible()
 
 
 def test_on_paper_the_picture_stands_for_the_figure(page, address):
@@ -441,8 +462,8 @@ def test_on_paper_the_picture_stands_for_the_figure(page, address):
     assert not figure.locator("img.only-light").is_visible()
     page.emulate_media(media="print")
     assert figure.locator("img.only-light").is_visible()
-    for part in ("view", "controls", "numbers"):
-        assert not figure.locator(f".live-{part}").is_visible()
+    for part in ("live-view", "live-controls", "live-numbers", "figure-data"):
+        assert not figure.locator(f".{part}").is_visible()
 
 
 def test_text_is_never_cut_off_at_twice_its_size(page, address):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 from served import SITE
@@ -101,6 +103,18 @@ def test_figures_have_the_colours_of_the_theme(browser, address, theme):
         )
         assert sources
         assert all(("-dark." in source) == (theme == "dark") for source in sources)
+
+
+@pytest.mark.parametrize("place", ["web", "disk"])
+def test_numbers_of_a_figure_are_a_file_to_take(page, address, place):
+    page.goto((address if place == "web" else f"{SITE.as_uri()}/") + "section/kernels.html")
+    link = page.get_by_role("link", name=re.compile(r"Data \(CSV\) of Fig\. 3\.1(, PyTorch)?$"))
+    with page.expect_download() as started:
+        link.press("Enter")
+    assert re.fullmatch(r"kernels-kernels(-torch)?\.csv", started.value.suggested_filename)
+    assert started.value.path().read_text("utf-8").startswith("panel,series,x,y,")
+    page.emulate_media(media="print")
+    expect(link).to_be_hidden()
 
 
 def test_motion_is_reduced_where_asked(browser, address):

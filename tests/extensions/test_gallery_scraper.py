@@ -37,6 +37,16 @@ def test_each_figure_is_saved_with_its_label_as_alternative_text(gallery, tmp_pa
     assert plt.get_fignums() == []
 
 
+def test_numbers_of_a_figure_are_saved_beside_it(gallery, tmp_path):
+    plt.figure(label="A line.").add_subplot().plot([1, 2], [3, 4])
+    plt.figure(label="Nothing.").add_subplot()
+    text = scrape(BLOCK, *gallery)
+    assert text.count("figure-data::") == 1
+    assert "\n.. figure-data:: /plot_x_001.csv torch\n" in text
+    table = (tmp_path / "plot_x_001.csv").read_text("utf-8").splitlines()
+    assert table == ["panel,series,x,y,x_label,y_label", ",line,1.0,3.0,,", ",line,2.0,4.0,,"]
+
+
 def test_a_figure_without_label_fails_the_script(gallery):
     plt.figure()
     with pytest.raises(ExtensionError, match=r"plot_x\.py: .* line 12 has no alternative text"):

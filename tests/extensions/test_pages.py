@@ -103,6 +103,33 @@ def test_a_script_shows_its_figure_and_a_link(good: Site):
     assert page.xpath("//p[@class='script-link']/a/@href") == ["../gallery/section/plot_line.html"]
 
 
+def offered(page) -> list[tuple[str, str, str]]:
+    """The links to the numbers of figures: what is seen, what is heard, and where they lead."""
+    links = page.xpath("//p[@class='figure-data']/a")
+    return [(text(a), a.get("aria-label"), a.get("href")) for a in links]
+
+
+def test_numbers_of_figures_are_offered(good: Site):
+    assert offered(good.html("figures")) == [
+        (name, f"Data (CSV) of Fig. 2.{i}, {name}", f"data/figures-{figure}-{framework}.csv")
+        for i, figure in enumerate(("same", "differs", "tagged"), 1)
+        for name, framework in (("PyTorch", "torch"), ("JAX", "jax"))
+    ]
+    for framework, slope in (("torch", 1), ("jax", 2)):
+        table = (good.out / f"data/figures-differs-{framework}.csv").read_text("utf-8")
+        assert table.splitlines()[0] == "panel,series,x,y,x_label,y_label"
+        assert table.splitlines()[-1] == f",line,{slope:.1f},1.0,,"
+    same = (good.out / "data/figures-same-jax.csv").read_text("utf-8")
+    assert f",1.0,{1 + 2e-9!r}," in same  # no digit is lost where the pictures are the same
+
+
+def test_equal_numbers_are_offered_once(good: Site):
+    wanted = ("Data (CSV)", "Data (CSV) of Fig. 3.1", "../data/script-script.csv")
+    assert offered(good.html("sub/script")) == [wanted]
+    assert (good.out / "data/script-script.csv").is_file()
+    assert offered(good.html("tabs")) == []
+
+
 def test_solutions_are_folded(good: Site):
     page = good.html("exercises/ex01-fold")
     folds = page.xpath("//details[@class='fold']")

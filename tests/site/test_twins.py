@@ -50,6 +50,16 @@ def test_code_of_both_frameworks_is_there(twins):
         assert "import jax" in code, page
 
 
+def test_numbers_of_figures_are_linked(site, twins):
+    seen = set()
+    for page, text in twins.items():
+        links = site.pages[page].xpath("//p[@class='figure-data']/a[not(@href='#')]/@href")
+        names = {href.rpartition("/")[2] for href in links}
+        assert names == set(re.findall(rf"\({re.escape(site.base)}data/([^)]+)\)", text)), page
+        seen |= names
+    assert seen == {path.name for path in (site.folder / "data").iterdir()}
+
+
 def test_scripts_are_there_as_code(twins):
     scripts = {page: text for page, text in twins.items() if "/plot_" in page}
     assert scripts

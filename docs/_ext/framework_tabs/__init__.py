@@ -30,6 +30,7 @@ from .parser import FrameworkParser
 def setup(app):
     app.setup_extension("myst_nb")
     app.setup_extension("sphinx_design")
+    app.setup_extension("figure_data")
     app.add_source_parser(FrameworkParser, override=True)
     app.add_env_collector(numbers.Pages)
     app.add_post_transform(prose.ResolveNumbers)

@@ -17,7 +17,7 @@ from .figures import same_figure
 _ADDRESS = re.compile(r"\bat 0x[0-9a-f]{6,}")
 
 
-def tidy(outputs: list[NotebookNode], cell: Cell) -> list[NotebookNode]:
+def tidy(outputs: list[NotebookNode], cell: Cell, framework: str) -> list[NotebookNode]:
     """Outputs as the page shows them: short errors, of a script only its figures."""
     kept = []
     for output in deepcopy(outputs):
@@ -27,6 +27,7 @@ def tidy(outputs: list[NotebookNode], cell: Cell) -> list[NotebookNode]:
             output.execution_count = None
         if has_image(output):  # the prelude makes a figure's label its plain text
             output.metadata["alt"] = output.data.pop("text/plain", "").strip()
+            output.metadata["csv"] = {framework: output.data.pop("text/csv", "")}
         if cell.script is None or has_image(output):
             kept.append(output)
     return kept
@@ -42,6 +43,8 @@ def same_outputs(one: list[NotebookNode], other: list[NotebookNode]) -> bool:
         return False
     for a, b in zip(deepcopy(one), deepcopy(other), strict=True):
         svg_a, svg_b = (o.get("data", {}).pop("image/svg+xml", "") for o in (a, b))
+        for output in (a, b):
+            output.get("metadata", {}).pop("csv", None)
         if a != b or not same_figure(svg_a, svg_b):
             return False
     return True

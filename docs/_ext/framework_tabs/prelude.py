@@ -4,30 +4,45 @@
 # ruff: noqa: PLC0415
 
 
-def _set_up():
+def _set_up(drawn):
     import warnings
 
-    from IPython.core.formatters import PlainTextFormatter
+    from IPython.core.formatters import BaseFormatter, PlainTextFormatter
+    from traitlets import Unicode
     from traitlets.config import Config
 
     def one_line(message, category, filename, lineno, line=None):
         """A warning without the path of the temporary file that raised it."""
         return f"{category.__name__}: {message}\n"
 
-    class PlainText(PlainTextFormatter):
-        """Show the label in place of a figure: the gallery's scripts say there what one sees.
+    # Matplotlib's backend drops functions that are registered for its figures: hence two classes.
 
-        Matplotlib's backend drops functions that are registered for its figures.
-        """
+    def is_figure(obj):
+        return (type(obj).__module__, type(obj).__name__) == ("matplotlib.figure", "Figure")
+
+    class PlainText(PlainTextFormatter):
+        """Show the label in place of a figure: the gallery's scripts say there what one sees."""
 
         def __call__(self, obj):
-            if (type(obj).__module__, type(obj).__name__) == ("matplotlib.figure", "Figure"):
-                return obj.get_label()
-            return super().__call__(obj)
+            return obj.get_label() if is_figure(obj) else super().__call__(obj)
+
+    class Numbers(BaseFormatter):
+        """Give the numbers that a figure shows, by the code that the gallery uses too."""
+
+        format_type = Unicode("text/csv")
+
+        def __call__(self, obj):
+            if is_figure(obj):
+                names = {}
+                exec(drawn, names)
+                return names["to_csv"](obj)
+            return None
 
     warnings.formatwarning = one_line
     shell = get_ipython()  # noqa: F821 (a name of IPython's)
-    shell.display_formatter.formatters["text/plain"] = PlainText(parent=shell.display_formatter)
+    for formatter in (PlainText, Numbers):
+        made = formatter(parent=shell.display_formatter)
+        shell.display_formatter.formatters[made.format_type] = made
     shell.config.merge(
         Config(
             InlineBackend={
@@ -59,5 +74,5 @@ def record(values, shared=False):
     )
 
 
-_set_up()
+_set_up("the source of drawn.py")
 del _set_up

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import figure_data
 import nbformat
 from jupyter_cache import get_cache
 from myst_nb.core.execute import create_client
@@ -20,6 +21,7 @@ from nbformat import NotebookNode
 from .common import FRAMEWORKS, Cell, warn
 
 PRELUDE = Path(__file__).with_name("prelude.py").read_text("utf-8")
+PRELUDE = PRELUDE.replace('"the source of drawn.py"', repr(figure_data.DRAWN.read_text("utf-8")))
 KERNELS = Path(__file__).with_name("jupyter")
 
 

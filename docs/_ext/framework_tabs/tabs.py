@@ -9,6 +9,7 @@ figures would take two numbers.
 from __future__ import annotations
 
 from docutils import nodes
+from figure_data import figure_data
 from sphinx import addnodes
 from sphinx_design.shared import create_component
 
@@ -35,6 +36,8 @@ def arrange(document: nodes.document, cells: list[Cell]) -> None:
         else:
             top = group[0]
         top["cells"] = sorted({mark["cell"] for mark in marks})
+        for link in reversed(_data_links(top, marks)):
+            _after(top, link)
         if script := cells[marks[0]["cell"]].script:
             _after(top, _script_link(script))
 
@@ -137,6 +140,19 @@ def _script_link(docname: str) -> nodes.paragraph:
         refwarn=True,
     )
     return nodes.paragraph("", "", reference, classes=["script-link"])
+
+
+def _data_links(top: nodes.Element, marks: list[dict]) -> list[figure_data]:
+    """Links to the numbers of each figure of some cells, in both frameworks."""
+    texts = [mark.pop("csv") for mark in marks]
+    named = [figure for figure in top.findall(nodes.figure) if figure["ids"]]
+    links = []
+    for i in range(max(map(len, texts))):
+        csv = {name: text for part in texts for name, text in dict(*part[i : i + 1]).items()}
+        figure = named[0]["ids"][0] if named else f"cell-{top['cells'][0] + 1}-{i + 1}"
+        if any(csv.values()):
+            links.append(figure_data(csv=csv, figure=figure))
+    return links
 
 
 def _after(node: nodes.Element, new: nodes.Element) -> None:

@@ -13,7 +13,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .common import FRAMEWORKS, Cell, warn
-from .outputs import alternative_texts, check_outputs, same_outputs, tidy
+from .outputs import alternative_texts, check_outputs, has_image, same_outputs, tidy
 from .running import Run
 
 MARK = "framework_tabs"
@@ -44,6 +44,7 @@ def weave(notebook: NotebookNode, cells: list[Cell], runs: list[Run], docname: s
                 "framework": framework,
                 "output_only": cells[i].framework is None and len(members) > 1,
                 "alts": alternative_texts(cells[i], node.outputs),
+                "csv": [output.metadata["csv"] for output in node.outputs if has_image(output)],
             }
             add(node, cells[i].line)
 
@@ -59,7 +60,7 @@ def _members(group: list[int], cells: list[Cell], runs: list[Run], docname: str)
     for i in group:
         for run in runs:
             if cells[i].runs_in(run.framework):
-                outputs = tidy(run.outputs.get(i, []), cells[i])
+                outputs = tidy(run.outputs.get(i, []), cells[i], run.framework)
                 shown[i, run.framework] = outputs
                 if not run.failed:
                     check_outputs(cells[i], outputs, run.framework, docname)
@@ -67,6 +68,9 @@ def _members(group: list[int], cells: list[Cell], runs: list[Run], docname: str)
         first, *others = shown.values()
         if all(same_outputs(first, other) for other in others):
             shown = {(group[0], None): first}
+            for output, *twins in zip(first, *others, strict=True):
+                for twin in filter(has_image, twins):  # one picture, the numbers of each
+                    output.metadata["csv"] |= twin.metadata["csv"]
     for (i, framework), outputs in shown.items():
         node = nbformat.v4.new_code_cell(cells[i].source, metadata=deepcopy(cells[i].metadata))
         node.outputs = outputs

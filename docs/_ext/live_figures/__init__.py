@@ -32,6 +32,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
+from figure_data import name_of
 from fingerprint import fingerprint
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
@@ -156,10 +157,13 @@ def depart_live(self: Any, node: live) -> None:
     data = {**{name: found[name] for name in kept}, "dark": DARK_TWINS}
     data = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", r"\u003c")
     alt = escape(next(node.findall(nodes.image))["alt"])
+    label = f"Data (CSV) of {name_of(self, node.parent['ids'][0])}, as it is now"
     self.body.append(
         f'<div class="live-view" role="img" aria-label="{alt}">\n'
         '<div aria-hidden="true"></div>\n</div>\n</div>\n'
         f'<dl class="live-numbers">\n{numbers}</dl>\n'
+        f'<p class="figure-data"><a href="#" download="live-{node["figure"]}.csv" '
+        f'aria-label="{escape(label)}">Data (CSV)</a></p>\n'
         '<p class="live-status" role="status"></p>\n'
         f'<p class="live-still">{STILL}</p>\n'
         f'<script type="application/json">{data}</script>\n</div>\n'
