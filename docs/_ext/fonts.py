@@ -24,6 +24,7 @@ THEME = Path("_static", "styles", "pydata-sphinx-theme.css")
 KATEX = Path("_static", "katex")
 AT_ONCE = ("KaTeX_Main-Regular", "KaTeX_Main-Bold", "KaTeX_Math-Italic")
 ICON = re.compile(r"\bfa-[a-z0-9-]+")
+ICON_VALUE = re.compile(r'--pst-icon-[a-z-]+:"(.)"')  # drawn by the theme's own rules
 ICON_RULE = re.compile(r'((?:\.fa-[a-z0-9-]+,?)+)\{--fa:"\\?([^"]+)"\}')
 
 
@@ -35,7 +36,7 @@ def letters(page: str) -> str:
 
 def keep_icons(css: str, used: set[str]) -> tuple[str, set[int]]:
     """The style sheet without the icons that nobody uses, and the characters of the others."""
-    kept = set()
+    kept = {ord(letter) for letter in ICON_VALUE.findall(css)}
 
     def judge(rule: re.Match) -> str:
         if not used & {name.lstrip(".") for name in rule[1].split(",")}:

@@ -37,11 +37,13 @@ class ValidCards(SphinxTransform):
 
 
 def thumbnail(svg: bytes) -> bytes:
-    """A drawing without its text, to a tenth of a point."""
+    """A drawing without letters, legend and ticks, in whole points or tenths of small ones."""
     drawing = etree.fromstring(svg)
-    for text in drawing.xpath("//*[local-name() = 'g' and starts-with(@id, 'text_')]"):
-        text.getparent().remove(text)
-    return re.sub(rb"(\d+\.\d)\d+", rb"\1", etree.tostring(drawing))
+    for kind in ("text_", "legend_", "matplotlib.axis_"):
+        for group in drawing.xpath(f"//*[local-name() = 'g' and starts-with(@id, '{kind}')]"):
+            group.getparent().remove(group)
+    whole = re.sub(rb"(\d\d+)\.\d+", rb"\1", etree.tostring(drawing))
+    return re.sub(rb"(\d\.\d)\d+", rb"\1", whole)
 
 
 def shrink(app: Sphinx) -> None:

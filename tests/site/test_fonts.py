@@ -44,6 +44,9 @@ def test_icons(site):
         code = re.search(rf'\.{icon}\b[^{{}}]*\{{--fa:"\\([0-9a-f]+)"\}}', css)
         assert code, icon
         assert chr(int(code[1], 16)) in held, icon
+    own = dict(re.findall(r'--pst-icon-([a-z-]+):"(.)"', css))
+    assert own["download"] in held  # beside each file to take away
+    assert set(own.values()) <= held
 
 
 @pytest.mark.parametrize("folder", ["katex/fonts", "vendor"])
