@@ -172,13 +172,11 @@ def _not_on_a_line(task: Task, numbers: Task | None) -> str | None:
     """Why the line methods cannot do it."""
     if task.kernel in ("dot", "distance") or task.keys.shape[-1] != 1 or task.mask is not None:
         return "is for kernels of scalar positions, without a mask"
-    if any(x.ndim != 2 for x in (task.queries, task.keys, task.values)):
-        return "is for one set of queries, keys and values, without batch axes"
-    if prod(getattr(task.bandwidth, "shape", ())) != 1:
-        return "needs one bandwidth for all"
+    if prod(getattr(task.bandwidth, "shape", ())[-2:]) != 1:
+        return "needs one bandwidth for all queries and keys"
     if numbers is None:
         return "has no gradient, and needs numbers that are known and in the processor's memory"
-    if not line.fits(numbers.queries[:, 0], numbers.keys[:, 0], numbers.values):
+    if not line.fits(numbers.queries, numbers.keys, numbers.values):
         return "needs finite positions and values, whose sums do not overflow"
     return None
 
@@ -233,28 +231,37 @@ def like(array: Array, result: Any) -> Array:
 
 
 def on_a_line(task: Task) -> Any:
-    """Do a task on NumPy arrays by the line methods."""
-    queries, keys = task.queries[:, 0], task.keys[:, 0]
-    options = float(np.asarray(task.bandwidth).reshape(())), task.kernel, task.empty
-    if task.others:
-        found = line.left_out(keys, task.values, *options)
-    else:
-        found = line.means(queries, keys, task.values, *options)
-    return found.astype(keys.dtype, copy=False)
+    """Do a task on NumPy arrays by the line methods, one batch entry after the other."""
+
+    def means(problem: dense.Problem) -> Any:
+        queries, keys = problem.queries[:, 0], problem.keys[:, 0]
+        options = float(problem.bandwidth[0, 0]), task.kernel, task.empty
+        if task.others:
+            return line.left_out(keys, problem.values, *options)
+        return line.means(queries, keys, problem.values, *options)
+
+    return each_problem(task, means)
 
 
 def streamed(task: Task) -> Any:
-    """Do a task on NumPy arrays by the dense engine, one batch entry after the other."""
+    """Do a task on NumPy arrays by the dense engine."""
+    return each_problem(task, lambda problem: problem_means(task, problem)[0])
+
+
+def each_problem(task: Task, means: Callable[[dense.Problem], Any]) -> Any:
+    """Means (..., n, p) from those of each problem in the batch."""
     batch = batch_of(task)
     out = np.empty((*batch, task.shape[-2], task.values.shape[-1]), task.values.dtype)
     for index, problem in problems(task, batch):
-        out[index], _ = problem_means(task, problem)
+        out[index] = means(problem)
     return out
 
 
 def batch_of(task: Task) -> tuple[int, ...]:
     """Batch axes of the result."""
-    return np.broadcast_shapes(task.shape[:-2], tuple(task.values.shape[:-2]))
+    arrays = (task.values, task.bandwidth, task.mask)
+    shapes = (tuple(getattr(x, "shape", ()))[:-2] for x in arrays)
+    return np.broadcast_shapes(task.shape[:-2], *shapes)
 
 
 def problems(task: Task, batch: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], dense.Problem]]:
@@ -265,7 +272,7 @@ def problems(task: Task, batch: tuple[int, ...]) -> Iterator[tuple[tuple[int, ..
         return np.broadcast_to(x, (*batch, *tail))
 
     q, k, v = (whole(x, *x.shape[-2:]) for x in task[:3])
-    b, mask = np.asarray(task.bandwidth, dtype=q.dtype), task.mask
+    b, mask = np.asarray(1.0 if task.bandwidth is None else task.bandwidth, q.dtype), task.mask
     b = whole(b, n if b.ndim > 1 and b.shape[-2] == n else 1, 1)
     mask = None if mask is None else whole(mask, n, m)
     for index in np.ndindex(batch):
@@ -275,7 +282,7 @@ def problems(task: Task, batch: tuple[int, ...]) -> Iterator[tuple[tuple[int, ..
                 q[index],
                 k[index],
                 v[index],
-                None if task.kernel == "dot" else b[index],
+                None if task.bandwidth is None else b[index],
                 task.scale,
                 None if mask is None else mask[index],
                 task.others,
