@@ -285,7 +285,7 @@ def problems(task: Task, batch: tuple[int, ...]) -> Iterator[tuple[tuple[int, ..
                 None if task.bandwidth is None else b[index],
                 task.scale,
                 None if mask is None else mask[index],
-                task.others,
+                np.arange(n) if task.others else None,
             ),
         )
 
@@ -312,8 +312,8 @@ def by_definition(
     for a in range(0, rows.size, step):
         some = rows[a : a + step]
         mask = None if problem.mask is None else problem.mask[some]
-        if problem.others:
-            apart = np.arange(m) != some[:, None]
+        if problem.own is not None:
+            apart = np.arange(m) != problem.own[some, None]
             mask = apart if mask is None else mask & apart
         b = problem.bandwidth
         b = b if b is None or len(b) == 1 else b[some]

@@ -16,8 +16,8 @@ have cost digits is done again, with its largest score subtracted.
      \cdot \Bigl(k, 1, -\frac{|k|^2}{2}\Bigr),
 
 whose rounding error grows as :math:`\epsilon (|q|^2 + |k|^2) / \sigma^2`, the squared radius of the
-data in bandwidths. Where that exceeds `TOLERATED` in float32, float64 is used. Rows for which it is
-too much there too are done with differences :math:`q - k`, which are exact to rounding.
+data in bandwidths. Rows for which that exceeds `TOLERATED` in float32 are done in float64. Rows for
+which it is too much there too are done with differences :math:`q - k`, exact to rounding.
 
 *Gradients.* The tiles are made again; between the two passes only the logarithm of each row's sum
 is kept. With :math:`P` the weights and :math:`g` the gradient of the result, the gradient of the
@@ -46,6 +46,7 @@ TILE = 1 << 17  # scores in a tile
 PREPARED = 1 << 17  # numbers of keys and values that are prepared at a time
 TOLERATED = {4: 2e-5, 8: 4e-13}  # error of a score, hence of a weight, by bytes of the dtype
 FAINT = {4: 1e-20, 8: 1e-200}  # a smaller sum is done again
+MANY = 0.9  # of the queries must allow float32, or none uses it
 BOUND = 60.0  # largest exponent that a dot product may reach
 
 
@@ -58,7 +59,17 @@ class Problem(NamedTuple):
     bandwidth: Any = None  # (n, 1) or (1, 1) for Gaussian scores; None for dot products
     scale: float = 1.0  # of dot products
     mask: Any = None  # (n, m), True where the key may be used
-    others: bool = False  # query i may not use key i
+    own: Any = None  # (n,), number of the key that a query may not use
+
+    def at(self, rows: Any) -> Problem:
+        """The same for some of the queries."""
+        b, mask, own = self.bandwidth, self.mask, self.own
+        return self._replace(
+            queries=self.queries[rows],
+            bandwidth=b if b is None or len(b) == 1 else b[rows],
+            mask=None if mask is None else mask[rows],
+            own=None if own is None else own[rows],
+        )
 
 
 class Pooled(NamedTuple):
@@ -74,20 +85,26 @@ def pooled(problem: Problem) -> Pooled:
     n, p = len(problem.queries), problem.values.shape[1]
     means = np.zeros((n, p), problem.values.dtype)
     log_sums = np.full(n, -np.inf)
+    rest = np.arange(n)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        sides = Sides(problem)
-        sums, shift = sides.sums()
-        good = sides.accurate & (sums[:, p] > FAINT[sides.dtype.itemsize])
-        good &= np.isfinite(sums).all(1)
-        np.divide(sums[:, :p], sums[:, p:], out=means, where=good[:, None], casting="same_kind")
-        np.log(sums[:, p], out=log_sums, where=good)
-        log_sums += shift
-        rest = np.flatnonzero(~good)
+        for dtype in (problem.queries.dtype, np.dtype(np.float64)):
+            sides = Sides(problem if rest.size == n else problem.at(rest), dtype)
+            if dtype == np.float32 and np.mean(sides.accurate) < MANY:
+                continue
+            sums = sides.sums()
+            good = sides.accurate & (sums[:, p] > FAINT[dtype.itemsize])
+            good &= np.isfinite(sums).all(1)
+            sure, sums = rest[good], sums[good]
+            means[sure] = sums[:, :p] / sums[:, p:]
+            log_sums[sure] = np.log(sums[:, p]) + sides.shift[good]
+            rest = rest[~good]
+            if not rest.size or dtype == np.float64:
+                break
         if rest.size:
-            again, largest = sides.careful_sums(rest)
-            some = again[:, p] != 0  # NaN stays NaN
-            means[rest[some]] = again[some, :p] / again[some, p:]
-            log_sums[rest] = np.log(again[:, p]) + largest
+            sums, largest = Sides(problem.at(rest), np.dtype(np.float64)).careful_sums()
+            some = sums[:, p] != 0  # NaN stays NaN
+            means[rest[some]] = sums[some, :p] / sums[some, p:]
+            log_sums[rest] = np.log(sums[:, p]) + largest
             rest = rest[~some]
     return Pooled(means, log_sums, rest)
 
@@ -95,46 +112,39 @@ def pooled(problem: Problem) -> Pooled:
 def gradients(problem: Problem, result: Pooled, gradient: Any) -> tuple[Any, Any, Any, Any]:
     """Gradients in queries, keys, values and bandwidth (n, 1), given that in the means (n, p)."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        return Sides(problem).gradients(result, gradient)
+        sides = Sides(problem, problem.queries.dtype)
+        if not sides.accurate.all():
+            sides = Sides(problem, np.dtype(np.float64))
+        return sides.gradients(result, gradient)
 
 
 class Sides:
     """The two factors of the scores, made block by block; position d belongs to the constant 1."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, dtype: np.dtype[Any]) -> None:
+        self.problem, self.dtype = problem, dtype
         self.n, self.d = problem.queries.shape
         self.m, self.p = problem.values.shape
         self.gaussian = problem.bandwidth is not None
-        self.dtype = problem.queries.dtype
         self.centre = problem.keys.mean(0, dtype=np.float64) if self.gaussian else 0.0
-        longest = max(
-            float(_squares(problem.keys[part] - self.centre).max())
-            for part in _parts(self.m, max(PREPARED // self.d, 1))
+        step = max(PREPARED // self.d, 1)
+        key2, query2 = (
+            np.concatenate([_squares(x[part] - self.centre) for part in _parts(len(x), step)])
+            for x in (problem.keys, problem.queries)
         )
-        q2 = np.concatenate(
-            [np.zeros(0)]
-            + [
-                _squares(problem.queries[part] - self.centre)
-                for part in _parts(self.n, max(PREPARED // self.d, 1))
-            ]
-        )
+        longest = float(key2.max())
+        self.accurate = np.ones(self.n, np.bool_)  # is the product of the sides, for which queries
+        self.shift = np.zeros(self.n)  # what is subtracted from the scores
         if self.gaussian:
-            radius = (q2 + longest) / np.square(problem.bandwidth[:, 0], dtype=np.float64)
-            single = np.finfo(self.dtype).eps * radius <= TOLERATED[self.dtype.itemsize]
-            if self.dtype == np.float32 and single.mean() < 0.9:
-                self.dtype = np.dtype(np.float64)
-                single = np.finfo(self.dtype).eps * radius <= TOLERATED[8]
-            self.accurate = single
-            self.shift = np.zeros(self.n)
+            radius = (query2 + longest) / np.square(problem.bandwidth[:, 0], dtype=np.float64)
+            self.accurate = np.finfo(dtype).eps * radius <= TOLERATED[dtype.itemsize]
         else:
-            self.accurate = np.ones(self.n, np.bool_)
-            self.shift = np.maximum(abs(problem.scale) * np.sqrt(q2 * longest) - BOUND, 0)
-            self.shift[~np.isfinite(self.shift)] = 0
+            bound = abs(problem.scale) * np.sqrt(query2 * longest, dtype=np.float64)
+            self.shift = np.where(np.isfinite(bound), np.maximum(bound - BOUND, 0), 0)
 
-    def of_queries(self, rows: Any, constant: Any, dtype: Any = None) -> Any:
+    def of_queries(self, rows: Any, constant: Any) -> Any:
         """Factor (rows, d + 1 or d + 2) of the scores, plus a constant for each row."""
-        dtype = dtype or self.dtype
+        dtype = self.dtype
         queries = self.problem.queries[rows].astype(dtype)
         if not self.gaussian:
             return np.column_stack((self.problem.scale * queries, constant.astype(dtype)))
@@ -146,9 +156,9 @@ class Sides:
             (queries * nearness, constant[:, None] - squares / 2, nearness), dtype=dtype
         )
 
-    def of_keys(self, columns: Any, dtype: Any = None) -> Any:
+    def of_keys(self, columns: Any) -> Any:
         """Factor (columns, d + 1 or d + 2) of the scores."""
-        dtype = dtype or self.dtype
+        dtype = self.dtype
         keys = self.problem.keys[columns].astype(dtype)
         ones = np.ones((len(keys), 1), dtype)
         if not self.gaussian:
@@ -156,11 +166,11 @@ class Sides:
         keys -= self.centre
         return np.hstack((keys, ones, _squares(keys)[:, None] / -2))
 
-    def of_values(self, columns: Any, dtype: Any = None) -> Any:
+    def of_values(self, columns: Any) -> Any:
         """Values with a column of ones, (columns, p + 1)."""
         values = self.problem.values[columns]
-        ones = np.ones((len(values), 1), dtype or self.dtype)
-        return np.hstack((values, ones), dtype=dtype or self.dtype)
+        ones = np.ones((len(values), 1), self.dtype)
+        return np.hstack((values, ones), dtype=self.dtype)
 
     def _bandwidth(self, rows: Any) -> Any:
         bandwidth = self.problem.bandwidth
@@ -189,23 +199,23 @@ class Sides:
                 tile *= mask[rows, columns]
             else:
                 tile[~mask[rows, columns]] = nothing
-        if self.problem.others:
-            index = np.arange(self.n)[rows]
-            inside = np.flatnonzero((index >= columns.start) & (index < columns.stop))
-            tile[inside, index[inside] - columns.start] = nothing
+        if self.problem.own is not None:
+            own = self.problem.own[rows]
+            inside = np.flatnonzero((own >= columns.start) & (own < columns.stop))
+            tile[inside, own[inside] - columns.start] = nothing
 
-    def blocks(self, n: int) -> tuple[list[slice], int]:
+    def blocks(self) -> tuple[list[slice], int]:
         """Blocks of queries, as many as there are threads or more, and the width of a tile."""
-        rows = max(1, min(ROWS, -(-n // _threads())))
-        return list(_parts(n, rows)), max(TILE // rows, 1)
+        rows = max(1, min(ROWS, -(-self.n // _threads())))
+        return list(_parts(self.n, rows)), max(TILE // rows, 1)
 
-    def sums(self) -> tuple[Any, Any]:
-        """Sums (n, p + 1) of the exponentials with the values and alone, and what was subtracted.
+    def sums(self) -> Any:
+        """Sums (n, p + 1) of the exponentials with the values, and alone.
 
         A chunk of keys is summed in the working precision, the chunks in float64.
         """
         out = np.zeros((self.n, self.p + 1))
-        blocks, width = self.blocks(self.n)
+        blocks, width = self.blocks()
 
         for chunk in _parts(self.m, -(-PREPARED // (self.d + self.p + 3))):
             keys, values = self.of_keys(chunk).T, self.of_values(chunk)
@@ -224,35 +234,33 @@ class Sides:
                 out[rows] += total
 
             _each(work, blocks)
-        return out, self.shift
+        return out
 
-    def careful_sums(self, numbers: Any) -> tuple[Any, Any]:
-        """The same for some rows, in float64, with their largest scores subtracted.
+    def careful_sums(self) -> tuple[Any, Any]:
+        """The same with the largest score of each row subtracted, and those; Gaussian scores exact.
 
         NaN where a score is NaN; zeros where each one is -inf.
         """
-        out = np.zeros((len(numbers), self.p + 1))
-        largest = np.full(len(numbers), -np.inf)
-        blocks, width = self.blocks(len(numbers))
-        wide = np.float64
+        out = np.zeros((self.n, self.p + 1))
+        largest = np.full(self.n, -np.inf)
+        blocks, width = self.blocks()
 
-        def scores(rows: Any, columns: slice, constant: Any) -> Any:
+        def scores(rows: slice, columns: slice, constant: Any) -> Any:
             if self.gaussian:
                 tile = self.differences(rows, columns, constant)
             else:
-                tile = self.of_queries(rows, constant, wide) @ self.of_keys(columns, wide).T
+                tile = self.of_queries(rows, constant) @ self.of_keys(columns).T
             self.restrict(tile, rows, columns, -np.inf)
             return tile
 
-        def work(block: slice) -> None:
-            rows = numbers[block]
-            top = largest[block]
+        def work(rows: slice) -> None:
+            top = largest[rows]
             for columns in _parts(self.m, width):
-                np.maximum(top, scores(rows, columns, np.zeros(len(rows))).max(1), out=top)
+                np.maximum(top, scores(rows, columns, np.zeros(len(top))).max(1), out=top)
             constant = np.where(np.isneginf(top), 0.0, -top)
             for columns in _parts(self.m, width):
                 tile = np.exp(scores(rows, columns, constant))
-                out[block] += tile @ self.of_values(columns, wide)
+                out[rows] += tile @ self.of_values(columns)
 
         _each(work, blocks)
         return out, largest
@@ -261,22 +269,23 @@ class Sides:
         """See the function of that name."""
         d = self.d
         exact = not self.accurate.all()
-        dtype = np.float64 if exact else self.dtype
         log_sums = np.where(np.isneginf(result.log_sums), np.inf, result.log_sums)
         # (n, p + 1): in the values, and in the constant 1 beside them
-        outer = np.hstack((gradient, -(gradient * result.means).sum(1, keepdims=True)), dtype=dtype)
+        outer = np.hstack(
+            (gradient, -(gradient * result.means).sum(1, keepdims=True)), dtype=self.dtype
+        )
         by_query = np.zeros((self.n, d + 1 + self.gaussian))
         by_key = np.zeros((self.m, d + 1 + self.gaussian))
         by_value = np.zeros((self.m, self.p))
-        blocks, width = self.blocks(self.n)
+        blocks, width = self.blocks()
         lock = Lock()
 
         for chunk in _parts(self.m, -(-PREPARED // (d + self.p + 3))):
-            keys, values = self.of_keys(chunk, dtype), self.of_values(chunk, dtype)
+            keys, values = self.of_keys(chunk), self.of_values(chunk)
 
             def work(rows: slice, chunk: slice = chunk, keys: Any = keys, values: Any = values):  # type: ignore[no-untyped-def]
-                queries = self.of_queries(rows, np.zeros(rows.stop - rows.start), dtype)
-                shifted = self.of_queries(rows, -log_sums[rows], dtype)
+                queries = self.of_queries(rows, np.zeros(rows.stop - rows.start))
+                shifted = self.of_queries(rows, -log_sums[rows])
                 key_part, value_part = np.zeros_like(keys), np.zeros_like(values[:, :-1])
                 query_part = np.zeros_like(queries)
                 for columns in _parts(len(keys), width):
@@ -312,7 +321,7 @@ class Sides:
         """Gradient in the bandwidth of each query: the score is as its power -2."""
         if not self.gaussian:
             return None
-        factor = self.of_queries(slice(0, self.n), np.zeros(self.n), np.float64)
+        factor = self.of_queries(slice(0, self.n), np.zeros(self.n))
         return -2 * (factor * by_query).sum(1, keepdims=True) / self.problem.bandwidth
 
 
