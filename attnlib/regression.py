@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from array_api_compat import device
 
 from attnlib import _checks
-from attnlib.fast import choice
+from attnlib.fast import choice, small
 from attnlib.frameworks import namespace, stop_gradient, widen
 from attnlib.pooling import kernel_weights
 
@@ -92,6 +92,10 @@ def nadaraya_watson(
     >>> nadaraya_watson(np.array([1.0, 1.5]), x, y, bandwidth=0.5).round(3)
     array([10.   , 14.864])
     """
+    if kernel == "gaussian" and mask is None and method == "auto" and empty == "nearest":
+        found = small.gaussian_means(queries, keys, values, bandwidth)
+        if found is not None:
+            return found
     xp = namespace(queries=queries, keys=keys, values=values)
     _, keys, vectors, scalar = _checks.as_pairs(keys, values)
     (queries, keys, vectors), dtype = widen(xp, queries, keys, vectors)
