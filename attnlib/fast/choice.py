@@ -5,8 +5,9 @@
   For Gaussian and dot-product scores.
 - ``"line"`` is for scalar positions without gradients: O(n + m) time and memory, see `line`.
 
-``"auto"`` takes the plain definition up to `FEW` pairs of a query and a key. Beyond, it takes the
-line where it can, else the stream where it can, else the plain definition.
+``"auto"`` takes the plain definition up to `FEW` pairs of a query and a key, where it is fastest.
+Beyond, it takes the line where it can, else the stream where it can, else the plain definition. For
+dot products in single precision without a mask, the stream of PyTorch is its own fused operator.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from attnlib._typing import Array, Bandwidth, Mask, Score
 
 METHODS = ("auto", "plain", "stream", "line")
-FEW = 1 << 15  # pairs up to which the plain definition is fastest
+FEW = {"numbers": 1 << 16, "gradient": 1 << 18, "dot": 1 << 21}  # measured crossovers
 ENTRIES = 1 << 20  # numbers in the differences of the rows that the plain definition does at a time
 
 Plain = Callable[..., Any]
@@ -65,7 +66,7 @@ def regression(
     others: bool = False,
 ) -> Array | None:
     """Estimates (..., n, p) by the method; None if that is the plain one."""
-    if _is_plain(method, queries, keys):
+    if _is_plain(method, queries, keys, FEW["numbers"]):
         return None
     xp, queries, keys, shape = _checks.as_pair(queries, keys)
     _checks.same_width(queries, keys)
@@ -92,7 +93,7 @@ def attention(
     plain: Plain,
 ) -> Array | None:
     """Pooled values (..., n, p) by the method; None if that is the plain one."""
-    if _is_plain(method, queries, keys):
+    if _is_plain(method, queries, keys, FEW["dot"]):
         return None
     known = _known(score)
     if known is None:
@@ -122,7 +123,7 @@ def attention(
     )  # fmt: skip
 
 
-def _is_plain(method: str, queries: Array, keys: Array) -> bool:
+def _is_plain(method: str, queries: Array, keys: Array, few: int) -> bool:
     """Whether that is clear from the name of the method and the sizes."""
     _checks.one_of("method", method, METHODS)
     if method != "auto":
@@ -131,7 +132,7 @@ def _is_plain(method: str, queries: Array, keys: Array) -> bool:
         return True  # which says what is wrong
     points = [1 if x.ndim == 1 else x.shape[-1] for x in (queries, keys)]
     pairs = prod(prod(x.shape) // max(p, 1) for x, p in zip((queries, keys), points, strict=True))
-    return bool(pairs <= FEW)
+    return bool(pairs <= few)
 
 
 def _known(score: Score) -> tuple[str, float, Any] | None:
@@ -160,12 +161,18 @@ def _run(method: str, task: Task) -> Array | None:
     reason = _not_streamed(task)
     if method == "stream" and reason:
         raise ValueError(f"method: 'stream' {reason}")
-    if reason or 0 in task.shape:
+    few = numbers is None and method == "auto" and prod(task.shape) <= FEW["gradient"]
+    if reason or few or 0 in task.shape:
         return None
-    if numbers is not None:
+    kind = framework_of(task.queries)
+    if numbers is not None and not (kind == "torch" and method == "auto" and is_fused(task)):
         return like(task.queries, streamed(numbers))
-    engine = import_module(f"attnlib.fast.{framework_of(task.queries)}_stream")
-    return engine.stream(task)
+    return import_module(f"attnlib.fast.{kind}_stream").stream(task, fused=method == "auto")
+
+
+def is_fused(task: Task) -> bool:
+    """Whether PyTorch's fused operator gives the same: it is exact enough, and knows no policy."""
+    return task.kernel == "dot" and task.mask is None and str(task.values.dtype) == "torch.float32"
 
 
 def _not_on_a_line(task: Task, numbers: Task | None) -> str | None:

@@ -29,7 +29,7 @@ class Chosen(NamedTuple):
     keys: int
 
 
-def stream(task: Task) -> Any:
+def stream(task: Task, *, fused: bool) -> Any:
     """Means (..., n, p)."""
     xp = sys.modules["jax"].numpy
     bandwidth = 1.0 if task.bandwidth is None else task.bandwidth

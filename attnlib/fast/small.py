@@ -12,7 +12,7 @@ import numpy as np
 
 HALF = 0.5**0.5
 FAINT = {np.dtype("float32"): 1e-20, np.dtype("float64"): 1e-100}  # digits may be missing below
-FEW = 1 << 15  # pairs
+FEW = 1 << 16  # pairs
 
 
 def gaussian_means(queries: Any, keys: Any, values: Any, bandwidth: Any) -> Any:

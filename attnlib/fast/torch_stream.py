@@ -19,19 +19,23 @@ from attnlib.fast.choice import Task
 ENTRIES = 1 << 24  # scores at a time on a device
 
 
-def stream(task: Task) -> Any:
+def stream(task: Task, *, fused: bool) -> Any:
     """Means (..., n, p); None inside transformations, where the plain definition must serve."""
     torch = sys.modules["torch"]
     arrays = [x for x in (*task[:3], task.bandwidth, task.mask) if isinstance(x, torch.Tensor)]
     if torch.compiler.is_compiling():
         return None
-    if any(x.device.type != "cpu" for x in arrays):
-        fused = task.kernel == "dot" and task.mask is None and task.values.dtype != torch.float64
-        return _fused(task) if fused else blocks(task)
-    try:
-        arrays[0].detach().numpy()
-    except RuntimeError:  # inside torch.func
-        return None
+    device = any(x.device.type != "cpu" for x in arrays)
+    if not device:
+        try:
+            for array in arrays:
+                array.detach().numpy()
+        except RuntimeError:  # inside torch.func
+            return None
+    if fused and choice.is_fused(task):
+        return _fused(task)
+    if device:
+        return blocks(task)
     return _function().apply(task, *task[:3], task.bandwidth)
 
 
@@ -67,7 +71,9 @@ def _fused(task: Task) -> Any:
     """PyTorch's own attention, which holds no matrix on a device in single precision."""
     torch = sys.modules["torch"]
     operator = torch.nn.functional.scaled_dot_product_attention
-    return operator(task.queries, task.keys, task.values, scale=task.scale)
+    whole = (x.reshape(*(1,) * (4 - x.ndim), *x.shape) for x in task[:3])  # which it knows best
+    means = operator(*whole, scale=task.scale)
+    return means.reshape(*choice.batch_of(task), *means.shape[-2:])
 
 
 @cache
