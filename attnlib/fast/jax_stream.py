@@ -26,7 +26,6 @@ class Chosen(NamedTuple):
     scale: float
     others: bool
     empty: str
-    keys: int
 
 
 def stream(task: Task, *, fused: bool) -> Any:
@@ -35,7 +34,7 @@ def stream(task: Task, *, fused: bool) -> Any:
     bandwidth = 1.0 if task.bandwidth is None else task.bandwidth
     mask = xp.ones((1, 1), bool) if task.mask is None else xp.atleast_2d(task.mask)
     bandwidth = xp.atleast_2d(xp.asarray(bandwidth, task.queries.dtype))
-    chosen = Chosen(task.kernel, task.scale, task.others, task.empty, task.shape[-1])
+    chosen = Chosen(task.kernel, task.scale, task.others, task.empty)
     return _program()(task.queries, task.keys, task.values, bandwidth, mask, chosen)
 
 
@@ -52,67 +51,99 @@ def _program() -> Any:
     return jax.jit(run, static_argnums=5)
 
 
-def _means(chosen: Chosen, queries: Any, keys: Any, values: Any, bandwidth: Any, mask: Any) -> Any:
-    """Means (n, p) of one problem; bandwidth (n, 1) or (1, 1), a mask that broadcasts."""
-    jax = sys.modules["jax"]
-    xp, lax = jax.numpy, jax.lax
-    n, m = len(queries), len(keys)
-    rows, columns = min(ROWS, n), min(COLUMNS, m)
+class _Tiles:
+    """One problem, cut into tiles of a block of queries and a block of keys.
 
-    def blocked(x: Any, size: int, step: int, axis: int = 0) -> Any:
-        """The axis in blocks, which come first; an axis of length 1 stays in one block."""
-        if x.shape[axis] == 1 != size:
-            return xp.expand_dims(xp.moveaxis(x, axis, 0), 0)
-        x = xp.moveaxis(x, axis, 0)
-        x = xp.pad(x, [(0, -size % step), *[(0, 0)] * (x.ndim - 1)], mode="edge")
-        return x.reshape(-1, step, *x.shape[1:])
+    Bandwidths are (n, 1) or (1, 1); the mask broadcasts against (n, m).
+    """
 
-    def at(blocks: Any, i: Any) -> Any:
-        return blocks[0] if len(blocks) == 1 else blocks[i]
+    def __init__(self, chosen: Chosen, *arrays: Any) -> None:
+        queries, keys, values, bandwidth, mask = arrays
+        self.chosen, self.p = chosen, values.shape[-1]
+        self.n, self.m = len(queries), len(keys)
+        self.rows, self.columns = min(ROWS, self.n), min(COLUMNS, self.m)
+        self.queries = _blocks(queries, self.n, self.rows)
+        self.bandwidth = _blocks(bandwidth, self.n, self.rows)
+        self.keys = _blocks(keys, self.m, self.columns)
+        self.values = _blocks(values, self.m, self.columns)
+        # (blocks of queries, rows, blocks of keys, columns), some of them 1
+        self.mask = _blocks(_blocks(mask, self.m, self.columns, 1), self.n, self.rows, 2)
 
-    q_blocks, b_blocks = blocked(queries, n, rows), blocked(bandwidth, n, rows)
-    k_blocks, v_blocks = blocked(keys, m, columns), blocked(values, m, columns)
-    # (blocks of queries, rows, blocks of keys, columns), some of them 1
-    m_blocks = blocked(blocked(mask, m, columns, 1), n, rows, 2)
-
-    def tile(i: Any, j: Any) -> tuple[Any, ...]:
+    def tile(self, i: Any, j: Any) -> tuple[Any, ...]:
         """Queries, keys, values, bandwidths of a tile, and which keys may be used."""
-        q, b, k, v = at(q_blocks, i), at(b_blocks, i), k_blocks[j], v_blocks[j]
-        mine = m_blocks[0 if len(m_blocks) == 1 else i]
-        mine = mine[:, 0 if mine.shape[1] == 1 else j]  # (rows, columns), or 1
-        row, column = i * rows + xp.arange(rows)[:, None], j * columns + xp.arange(columns)
-        usable = mine & (column < m)
-        if chosen.others:
+        xp = sys.modules["jax"].numpy
+        mask = self.mask[0 if len(self.mask) == 1 else i]
+        mask = mask[:, 0 if mask.shape[1] == 1 else j]  # (rows, columns), or 1
+        row = i * self.rows + xp.arange(self.rows)[:, None]
+        column = j * self.columns + xp.arange(self.columns)
+        usable = xp.broadcast_to(mask & (column < self.m), (self.rows, self.columns))
+        if self.chosen.others:
             usable &= row != column
-        return q, k, v, b, xp.broadcast_to(usable, (rows, columns))
+        bandwidth = self.bandwidth[0 if len(self.bandwidth) == 1 else i]
+        return self.queries[i], self.keys[j], self.values[j], bandwidth, usable
+
+    def map(self, block: Any) -> Any:
+        """Results of a function for each block of queries, a row a query."""
+        jax = sys.modules["jax"]
+        found = jax.lax.map(block, jax.numpy.arange(len(self.queries)))
+        return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[: self.n], found)
+
+    def scan(self, step: Any, start: Any) -> Any:
+        """Carry of a scan over the blocks of keys."""
+        jax = sys.modules["jax"]
+        found, _ = jax.lax.scan(
+            lambda carry, j: (step(carry, j), None), start, jax.numpy.arange(len(self.keys))
+        )
+        return found
+
+
+def _blocks(x: Any, size: int, step: int, axis: int = 0) -> Any:
+    """The axis in blocks, which come first; an axis of length 1 stays in one block."""
+    xp = sys.modules["jax"].numpy
+    x = xp.moveaxis(x, axis, 0)
+    if len(x) == 1 != size:
+        return x[None]
+    x = xp.pad(x, [(0, -size % step), *[(0, 0)] * (x.ndim - 1)], mode="edge")
+    return x.reshape(-1, step, *x.shape[1:])
+
+
+def sums(chosen: Chosen, *arrays: Any) -> tuple[Any, Any, Any]:
+    """Largest score of each row, (n,), and relative to it the sums of weights, and with values.
+
+    The largest scores are constant under differentiation: in the means they cancel.
+    """
+    jax = sys.modules["jax"]
+    xp = jax.numpy
+    tiles = _Tiles(chosen, *arrays)
 
     def block(i: Any) -> Any:
-        """Means of a block of queries."""
-
         def step(carry: Any, j: Any) -> Any:
-            top, total, sums = carry
-            q, k, v, b, usable = tile(i, j)
+            top, total, pooled = carry
+            q, k, v, b, usable = tiles.tile(i, j)
             scores = xp.where(usable, _scores(chosen, q, k, b), -xp.inf)
-            above = lax.stop_gradient(xp.maximum(top, scores.max(1)))
+            above = jax.lax.stop_gradient(xp.maximum(top, scores.max(1)))
             shift = xp.where(xp.isneginf(above), 0, above)
             keep, weights = xp.exp(top - shift), xp.exp(scores - shift[:, None])
-            total = total * keep + weights.sum(1)
-            pooled = xp.matmul(weights, v, precision="highest")
-            return (above, total, sums * keep[:, None] + pooled), None
+            pooled = pooled * keep[:, None] + xp.matmul(weights, v, precision="highest")
+            return above, total * keep + weights.sum(1), pooled
 
-        nothing = xp.zeros(rows, values.dtype)
-        start = nothing - xp.inf, nothing, xp.zeros((rows, values.shape[1]), values.dtype)
-        (_, total, sums), _ = lax.scan(jax.checkpoint(step), start, xp.arange(len(k_blocks)))
-        none = total == 0
-        means = sums / xp.where(none, 1, total)[:, None]
-        fill = partial(_fill, chosen, tile, i, len(k_blocks))
-        inside = i * rows + xp.arange(rows) < n
-        return lax.cond(
-            xp.any(none & inside), lambda: xp.where(none[:, None], fill(), means), lambda: means
-        )
+        nothing = xp.zeros(tiles.rows, tiles.values.dtype)
+        start = nothing - xp.inf, nothing, xp.zeros((tiles.rows, tiles.p), nothing.dtype)
+        return tiles.scan(jax.checkpoint(step), start)
 
-    blocks = lax.map(jax.checkpoint(block), xp.arange(len(q_blocks)))
-    return blocks.reshape(-1, values.shape[1])[:n]
+    return tiles.map(jax.checkpoint(block))  # type: ignore[no-any-return]
+
+
+def _means(chosen: Chosen, *arrays: Any) -> Any:
+    """Means (n, p) of one problem."""
+    jax = sys.modules["jax"]
+    xp = jax.numpy
+    _, total, pooled = sums(chosen, *arrays)
+    none = (total == 0)[:, None]
+    means = pooled / xp.where(none, 1, total[:, None])
+    return jax.lax.cond(
+        xp.any(none), lambda: xp.where(none, _fill(chosen, *arrays), means), lambda: means
+    )
 
 
 def _scores(chosen: Chosen, queries: Any, keys: Any, bandwidth: Any) -> Any:
@@ -123,39 +154,39 @@ def _scores(chosen: Chosen, queries: Any, keys: Any, bandwidth: Any) -> Any:
     return scaled_squares(xp, queries, keys, bandwidth) / -2
 
 
-def _fill(chosen: Chosen, tile: Any, i: Any, count: int) -> Any:
-    """Means (rows, p) of a block whose rows have no weight, as `attnlib.pooling` defines them."""
+def _fill(chosen: Chosen, *arrays: Any) -> Any:
+    """Means (n, p) of rows without weight, as `attnlib.pooling` defines them."""
     jax = sys.modules["jax"]
-    xp, lax = jax.numpy, jax.lax
+    xp = jax.numpy
+    tiles = _Tiles(chosen, *arrays)
 
-    def step(carry: Any, j: Any) -> Any:
-        """Nearest distance, sum and number of the values there, of usable ones, of all."""
-        best, (near, twins), (sums, number), everything = carry
-        q, k, v, _, usable = tile(i, j)
-        gaps = lax.stop_gradient(q[:, None] - k)
-        size = xp.abs(gaps).max(-1)
-        gaps /= xp.where(size > 0, size, 1)[..., None]  # so that no square overflows
-        far = xp.where(usable, size * xp.sqrt(xp.square(gaps).sum(-1)), xp.inf)
-        closest = xp.minimum(best, far.min(1))
-        still = (best == closest).astype(v.dtype)
-        tied, used = ((far == closest[:, None]) & usable).astype(v.dtype), usable.astype(v.dtype)
-        near, twins = near * still[:, None] + tied @ v, twins * still + tied.sum(1)
-        sums, number = sums + used @ v, number + used.sum(1)
-        v *= (j * len(v) + xp.arange(len(v)) < chosen.keys)[:, None]
-        return (closest, (near, twins), (sums, number), everything + v.sum(0)), None
+    def block(i: Any) -> Any:
+        def step(carry: Any, j: Any) -> Any:
+            best, near, twins, pooled, number = carry
+            q, k, v, _, usable = tiles.tile(i, j)
+            gaps = jax.lax.stop_gradient(q[:, None] - k)
+            size = xp.abs(gaps).max(-1)
+            gaps /= xp.where(size > 0, size, 1)[..., None]  # so that no square overflows
+            far = xp.where(usable, size * xp.sqrt(xp.square(gaps).sum(-1)), xp.inf)
+            closest = xp.minimum(best, far.min(1))
+            still = (best == closest).astype(v.dtype)
+            tied = ((far == closest[:, None]) & usable).astype(v.dtype)
+            used = usable.astype(v.dtype)
+            near, twins = near * still[:, None] + tied @ v, twins * still + tied.sum(1)
+            return closest, near, twins, pooled + used @ v, number + used.sum(1)
 
-    q, _, v, *_ = tile(i, 0)
-    none, wide = xp.zeros(len(q), v.dtype), xp.zeros((len(q), v.shape[1]), v.dtype)
-    start = none + xp.inf, (wide, none), (wide, none), wide[0]
-    found, _ = lax.scan(step, start, xp.arange(count))
-    _, (near, twins), (sums, number), everything = found
+        none = xp.zeros(tiles.rows, tiles.values.dtype)
+        wide = xp.zeros((tiles.rows, tiles.p), none.dtype)
+        return tiles.scan(step, (none + xp.inf, wide, none, wide, none))
+
+    _, near, twins, pooled, number = tiles.map(block)
     some = (number > 0)[:, None]
     if chosen.empty == "nan":
-        rest = wide + xp.nan
+        rest = xp.full_like(pooled, xp.nan)
     elif chosen.empty == "average":
-        rest = xp.where(some, sums / xp.maximum(number, 1)[:, None], everything / chosen.keys)
+        rest = xp.where(some, pooled / xp.maximum(number, 1)[:, None], arrays[2].mean(0))
     else:
-        rest = wide
+        rest = xp.zeros_like(pooled)
     if chosen.kernel != "gaussian":  # a score: only the kernel continues to the nearest key
         return rest
     return xp.where(some, near / xp.maximum(twins, 1)[:, None], rest)
