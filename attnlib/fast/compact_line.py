@@ -2,7 +2,7 @@
 
 The window of a query is found in O(log m), the sums over it by `ranges`. Membership is decided by
 the arithmetic of the plain definition, ``|q - k| / radius <= 1`` as rounded in the dtype of the
-keys, so that a key on the edge is in or out as it would be there.
+keys, so that a key on the edge of a boxcar is in or out as it would be there.
 """
 
 from __future__ import annotations
@@ -35,19 +35,15 @@ def compact_means(
     all_ = np.zeros_like(index), np.full_like(index, keys.size)
     if kernel == "constant":
         sums = ranges(*all_)
+    elif kernel == "boxcar":
+        sums = ranges(*window(queries, keys, radius))
     else:
-        lo, hi = window(queries, keys, radius)
-        if kernel == "boxcar":
-            sums = ranges(lo, hi)
-        else:
-            left, right = (
-                (np.clip(np.searchsorted(keys, queries, "right"), lo, hi),) * 2
-                if own
-                else (index, index + 1)
-            )
-            q, k = (x.astype(np.float64, copy=False) for x in (queries, keys))
-            sums = ramp_sums(weights, lo, left, k, q, radius)
-            sums += ramp_sums(weights, right, hi, k, q, -radius)
+        q, k = (x.astype(np.float64, copy=False) for x in (queries, keys))
+        lo, hi = window(q, k, radius)
+        middle = np.clip(np.searchsorted(k, q, "right"), lo, hi)
+        left, right = (middle, middle) if own else (index, index + 1)
+        sums = ramp_sums(weights, lo, left, k, q, radius)
+        sums += ramp_sums(weights, right, hi, k, q, -radius)
     none = np.flatnonzero(sums[0] == 0)
     if none.size and empty == "nearest":
         distance = _nearest(queries, keys, own)[none]

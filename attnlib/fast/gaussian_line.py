@@ -130,8 +130,11 @@ class Translation(NamedTuple):
 
 def translations(width: float) -> list[Translation]:
     """All translations between boxes of ``width`` bandwidths."""
-    nodes = np.cos(np.pi * (np.arange(ORDER) + 0.5) / ORDER)
-    analysis = chebyshev(nodes) * (2 / ORDER)
+    # T_a(cos x) = cos(a x); whole turns taken off, so that cosines are exact to rounding.
+    odd = 2 * np.arange(ORDER) + 1
+    nodes = np.cos(odd * (np.pi / (2 * ORDER)))
+    turns = np.arange(ORDER)[:, None] * odd % (4 * ORDER)
+    analysis = np.cos(turns * (np.pi / (2 * ORDER))) * (2 / ORDER)
     analysis[0] /= 2
     within = (nodes[:, None] - nodes) * (width / 2)
     far = math.ceil(CERTAIN / width) + 1
@@ -142,7 +145,7 @@ def translations(width: float) -> list[Translation]:
             found.append(Translation(offset, math.exp(-nearest * nearest / 2), None))
         else:
             c = analysis @ np.exp(-((offset * width + within) ** 2) / 2) @ analysis.T
-            rounding = 8 * np.finfo(float).eps * float(np.abs(c).sum())
+            rounding = 16 * np.finfo(float).eps * float(np.abs(c).sum())
             bound = 5e-16 * math.exp(-nearest * nearest / 4) + rounding
             found.append(Translation(offset, bound, np.ascontiguousarray(c.T)))
     return found
