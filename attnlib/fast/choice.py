@@ -8,6 +8,23 @@
 ``"auto"`` takes the plain definition up to `FEW` pairs of a query and a key, where it is fastest.
 Beyond, it takes the line where it can, else the stream where it can, else the plain definition. For
 dot products in single precision without a mask, the stream of PyTorch is its own fused operator.
+
+Results of the Gaussian kernel and of both scores are off by at most this part of the mean of
+``|v|`` with the same weights (or of the smallest ``|v|`` that is not 0, where that is more):
+
+=================================  =======  =======
+method                             float32  float64
+=================================  =======  =======
+plain                              1e-5     1e-13
+stream (NumPy, PyTorch)            5e-5     1e-12
+stream (JAX, and PyTorch's fused)  1e-5     1e-13
+line                               1e-7     1e-12
+=================================  =======  =======
+
+To this all but the line add the rounding of scores, ``4 eps a``: for a Gaussian, a is half the
+squared distance to the nearest key, in bandwidths; for a dot product, ``scale |q| max |k|``. Sums
+over windows (the line's other kernels) are exact but for the rounding of each weight. XLA takes
+subnormal numbers for 0. Half precision is computed in single, and rounded once.
 """
 
 from __future__ import annotations

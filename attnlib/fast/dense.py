@@ -73,7 +73,10 @@ class Problem(NamedTuple):
 
 
 class Pooled(NamedTuple):
-    """Means, the logarithm of the sum of the exponentials of each row, and rows without weight."""
+    """Means, the logarithm of the sum of the exponentials of each row, and rows without weight.
+
+    All in float64: gradients take the differences of values and means, over squared bandwidths.
+    """
 
     means: Any  # (n, p)
     log_sums: Any  # (n,)
@@ -83,7 +86,7 @@ class Pooled(NamedTuple):
 def pooled(problem: Problem) -> Pooled:
     """Pool the values with the softmax of the scores."""
     n, p = len(problem.queries), problem.values.shape[1]
-    means = np.zeros((n, p), problem.values.dtype)
+    means = np.zeros((n, p))
     log_sums = np.full(n, -np.inf)
     rest = np.arange(n)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):

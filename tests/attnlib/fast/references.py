@@ -1,8 +1,26 @@
 """The definition in extended precision, straight from the formula, for NumPy."""
 
+import re
+
 import numpy as np
 
+from attnlib.fast import choice
+
 WIDE = np.longdouble
+
+
+def bound(method, dtype):
+    """The error of a method as users read it: the rows of the table are "<method>  1e-5  1e-13"."""
+    row = re.search(rf"^{re.escape(method)}.* (\de-\d+) +(\de-\d+)$", choice.__doc__, re.MULTILINE)
+    return float(row[{"float32": 1, "float64": 2}[str(dtype)]])
+
+
+def dot_weights(queries, keys, scale=1.0, *, mask=None):
+    """Softmax (n, m) of dot products."""
+    scores = WIDE(scale) * (queries.astype(WIDE) @ keys.T.astype(WIDE))
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf)
+    return np.exp(scores - scores.max(1, keepdims=True))
 
 
 def gaussian_weights(queries, keys, bandwidth, *, others=False, mask=None):
@@ -11,6 +29,7 @@ def gaussian_weights(queries, keys, bandwidth, *, others=False, mask=None):
     use = np.ones((len(q), len(k)), bool) if mask is None else mask
     if others:
         use = use & ~np.eye(len(q), dtype=bool)
+    bandwidth = np.asarray(bandwidth, WIDE)[..., None]
     near = k[use.argmax(1)]
     for _ in range(2):  # any key at first; then the nearest to the last digit
         # |q - k|^2 - |q - near|^2 = (k - near) . ((k - q) + (near - q)), where nothing cancels
@@ -47,11 +66,11 @@ def means(weights, values):
 
 
 def error(found, weights, values):
-    """Largest error, over the mean of ``|v|`` there or the smallest ``|v|`` that is not 0."""
+    """Error at each query (n,) over the mean of ``|v|`` or the smallest ``|v|`` that is not 0."""
     exact, sizes = means(weights, values)
     floor = np.where(values == 0, np.inf, np.abs(values)).min(0)
-    floor = np.where(np.isinf(floor), 1, np.maximum(floor, 1e-295))
-    return float(np.max(np.abs(found - exact) / np.maximum(sizes, floor)))
+    floor = np.where(np.isinf(floor), 1, np.maximum(floor, np.finfo(values.dtype).tiny))
+    return (np.abs(found - exact) / np.maximum(sizes, floor)).max(1).astype(float)
 
 
 def error_of_edges(found, weights, values):
