@@ -60,15 +60,16 @@ class Problem(NamedTuple):
     scale: float = 1.0  # of dot products
     mask: Any = None  # (n, m), True where the key may be used
     own: Any = None  # (n,), number of the key that a query may not use
+    masked: Any = None  # (n,), row of the mask that belongs to a query; None: its own
 
     def at(self, rows: Any) -> Problem:
-        """The same for some of the queries."""
-        b, mask, own = self.bandwidth, self.mask, self.own
+        """The same for some of the queries; the mask, which may be large, is not copied."""
+        b, own = self.bandwidth, self.own
         return self._replace(
             queries=self.queries[rows],
             bandwidth=b if b is None or len(b) == 1 else b[rows],
-            mask=None if mask is None else mask[rows],
             own=None if own is None else own[rows],
+            masked=rows if self.masked is None else self.masked[rows],
         )
 
 
@@ -196,12 +197,13 @@ class Sides:
 
     def restrict(self, tile: Any, rows: Any, columns: Any, nothing: float) -> None:
         """Write ``nothing`` where a key may not be used."""
-        mask = self.problem.mask
-        if mask is not None:
+        if self.problem.mask is not None:
+            masked = self.problem.masked
+            usable = self.problem.mask[rows if masked is None else masked[rows], columns]
             if nothing == 0:
-                tile *= mask[rows, columns]
+                tile *= usable
             else:
-                tile[~mask[rows, columns]] = nothing
+                tile[~usable] = nothing
         if self.problem.own is not None:
             own = self.problem.own[rows]
             inside = np.flatnonzero((own >= columns.start) & (own < columns.stop))

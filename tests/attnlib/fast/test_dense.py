@@ -201,6 +201,13 @@ class TestMemory:
         problem = dense.Problem(queries + 1e9, keys, keys[:, :1], np.full((1, 1), 0.5))
         assert self.peak(lambda: dense.pooled(problem)) < 16e6
 
+    def test_masked_rows_that_fall_back(self):
+        draw = np.random.default_rng(0)
+        queries, keys = (draw.standard_normal((10_000, 2)) for _ in range(2))
+        mask = np.broadcast_to(np.arange(10_000)[:, None] % 2 == 0, (10_000, 10_000))
+        problem = dense.Problem(queries, keys, keys, np.full((1, 1), 0.5), mask=mask)
+        assert self.peak(lambda: dense.pooled(problem)) < 16e6
+
     def test_a_million_keys(self):
         draw = np.random.default_rng(0)
         queries, keys = (draw.standard_normal((size, 2)) for size in (1000, 1_000_000))
