@@ -299,7 +299,8 @@ def attention(
     method : {"auto", "plain", "stream"}, optional
         How it is computed, see :mod:`attnlib.fast.choice`: with all weights at once or, for the
         scores `dot_product` and `squared_distance`, a tile of them at a time. By default the size
-        decides.
+        decides. Results agree to 5e-5 in float32 and 1e-12 in float64, relative to the mean of
+        ``|v|``, beside the rounding of scores.
 
     Returns
     -------

@@ -62,7 +62,8 @@ def nadaraya_watson(
     method : {"auto", "plain", "stream", "line"}, optional
         How it is computed, see :mod:`attnlib.fast.choice`: with all weights at once, a tile of them
         at a time (Gaussian kernel only), or, for scalar positions, in O(n + m). By default the
-        size decides.
+        size decides. Results agree to 5e-5 in float32 and 1e-12 in float64, relative to the mean
+        of ``|v|``, beside the rounding of scores.
 
     Returns
     -------

@@ -25,6 +25,9 @@ To this all but the line add the rounding of scores, ``4 eps a``: for a Gaussian
 squared distance to the nearest key, in bandwidths; for a dot product, ``scale |q| max |k|``. Sums
 over windows (the line's other kernels) are exact but for the rounding of each weight. XLA takes
 subnormal numbers for 0. Half precision is computed in single, and rounded once.
+
+The stream of PyTorch has first derivatives; for second ones ask for ``"plain"``, or differentiate
+by ``torch.func``, inside of which the plain definition serves.
 """
 
 from __future__ import annotations
