@@ -57,7 +57,7 @@ PROBLEMS = {
 
 def loss(function, *arrays):
     found = function(*arrays)
-    return (found * jnp.cos(jnp.arange(found.size)).reshape(found.shape)).sum()
+    return (found * jnp.cos(jnp.arange(found.size, dtype=found.dtype)).reshape(found.shape)).sum()
 
 
 @pytest.mark.parametrize(
