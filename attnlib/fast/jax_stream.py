@@ -177,9 +177,9 @@ def _fill(chosen: Chosen, *arrays: Any) -> Any:
 
         none = xp.zeros(tiles.rows, tiles.values.dtype)
         wide = xp.zeros((tiles.rows, tiles.p), none.dtype)
-        return tiles.scan(step, (none + xp.inf, wide, none, wide, none))
+        return tiles.scan(jax.checkpoint(step), (none + xp.inf, wide, none, wide, none))
 
-    _, near, twins, pooled, number = tiles.map(block)
+    _, near, twins, pooled, number = tiles.map(jax.checkpoint(block))
     some = (number > 0)[:, None]
     if chosen.empty == "nan":
         rest = xp.full_like(pooled, xp.nan)
