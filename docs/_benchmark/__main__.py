@@ -30,8 +30,8 @@ PACKAGES = (
     "attnlib", "numpy", "torch", "jax", "pykeops", "statsmodels", "scikit-learn", "threadpoolctl",
 )  # fmt: skip
 SPECIAL = {  # rounds in a whole run
-    "limit": (contests.dense_limit, 7),
-    "loo": (contests.left_out_search, 5),
+    "limit": (contests.dense_limit, 9),
+    "loo": (contests.left_out_search, 3),
     "bandwidths": (contests.bandwidths, 7),
     "import": (contests.imports, 11),
 }

@@ -12,12 +12,12 @@ from pathlib import Path
 import peers
 import problems
 
-BROADCASTS = ("NumPy broadcast", "PyTorch broadcast", "JAX broadcast")
+BROADCASTS = ("NumPy broadcast", "JAX broadcast")
 PROBLEMS = {  # name: title, problem, whose memory is measured
     "line": (
         "one dimension, float64, 10,000 x 10,000",
         partial(problems.line, 10_000, 10_000),
-        ("attnlib", "KeOps", "PyTorch SDPA", "scikit-learn", "statsmodels", *BROADCASTS),
+        ("attnlib", "KeOps", "PyTorch SDPA", "scikit-learn", *BROADCASTS),
     ),
     "space": (
         "five dimensions, float32, 10,000 x 10,000",

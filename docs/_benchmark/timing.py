@@ -27,15 +27,17 @@ def interleaved(
     tasks: Mapping[str, Callable[[], object]],
     rounds: int,
     *,
+    warm: bool = False,
     shortest: float = SHORTEST,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[str, list[float]]:
     """Seconds that a call of each task takes, one number for each round.
 
     Every other round goes backwards through the tasks, so that none of them always stands behind
-    the same neighbour. Each task is called once before, and not timed; that call may compile.
+    the same neighbour. Each task is called once before, and not timed, since that call may compile;
+    unless all are ``warm`` already.
     """
-    for task in tasks.values():
+    for task in () if warm else tasks.values():
         task()
     calls = {name: _calls(task, shortest, clock) for name, task in tasks.items()}
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
