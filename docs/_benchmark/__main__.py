@@ -29,13 +29,29 @@ RESULTS = HERE / "results.json"
 PACKAGES = (
     "attnlib", "numpy", "torch", "jax", "pykeops", "statsmodels", "scikit-learn", "threadpoolctl",
 )  # fmt: skip
-SPECIAL = {  # rounds in a whole run
-    "limit": (contests.dense_limit, 9),
-    "loo": (contests.left_out_search, 3),
-    "bandwidths": (contests.bandwidths, 7),
-    "import": (contests.imports, 11),
+SPECIAL = {  # title, function, rounds in a whole run
+    "limit": (
+        "The dense limit: five dimensions, float32, 10,000 queries and 10,000 keys",
+        contests.dense_limit,
+        9,
+    ),
+    "loo": (
+        "The bandwidth of smallest leave-one-out error, 2,000 pairs in one dimension",
+        contests.left_out_search,
+        3,
+    ),
+    "bandwidths": (
+        "The line method at several bandwidths, 10,000 x 10,000",
+        contests.bandwidths,
+        7,
+    ),
+    "import": ("Imports in fresh processes", contests.imports, 11),
 }
-PARTS = [*contests.CONTESTS, *SPECIAL, *contests.SWEEPS]
+TITLES = {
+    **{name: contest.title for name, contest in contests.CONTESTS.items()},
+    **{name: title for name, (title, _, _) in SPECIAL.items()},
+    **{name: f"Growing sizes: {sweep.title}" for name, sweep in contests.SWEEPS.items()},
+}
 
 
 def part(name: str, quick: bool) -> dict[str, Any]:
@@ -44,7 +60,7 @@ def part(name: str, quick: bool) -> dict[str, Any]:
         contest = contests.CONTESTS[name]
         return contests.compare(contest, 2 if quick else contest.rounds)
     if name in SPECIAL:
-        function, rounds = SPECIAL[name]
+        _, function, rounds = SPECIAL[name]
         return function(2 if quick else rounds)
     sizes = contests.SIZES[: 8 if quick else None]
     return contests.sweep(contests.SWEEPS[name], sizes, 1 if quick else 3)
@@ -61,9 +77,7 @@ def in_fresh_process(*words: str, threads: int) -> Any:
         "JAX_ENABLE_X64": "1",
     }
     command = [sys.executable, str(HERE), "--fresh", *words]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -87,6 +101,20 @@ def rounded(x: Any) -> Any:
     if isinstance(x, list):
         return [rounded(value) for value in x]
     return float(f"{x:.5g}") if isinstance(x, float) else x
+
+
+def as_text(results: dict[str, Any]) -> str:
+    """JSON with a line for each part, so that one sees what changed."""
+
+    def lines(table: dict[str, Any], depth: int) -> str:
+        inner = (
+            f"{json.dumps(key)}: "
+            + (lines(x, depth - 1) if depth and isinstance(x, dict) else json.dumps(x))
+            for key, x in table.items()
+        )
+        return "{\n" + ",\n".join(inner) + "\n}"
+
+    return lines(results, 1) + "\n"
 
 
 def machine(threads: int) -> dict[str, Any]:
@@ -118,7 +146,7 @@ def run(names: list[str], quick: bool) -> dict[str, Any]:
     absent = {name: reason for name in peers.PEERS if (reason := peers.missing(name))}
     results = {"machine": machine(threads), "missing": absent, "times": {}, "memory": {}}
     print_head(results)
-    for name in (name for name in PARTS if not names or name in names):
+    for name in (name for name in TITLES if not names or name in names):
         start = perf_counter()
         contest = contests.CONTESTS.get(name)
         use = contest.threads if contest and contest.threads else threads
@@ -141,7 +169,8 @@ def measure_memory(threads: int, quick: bool) -> dict[str, Any]:
         return {}
     found: dict[str, Any] = {}
     for name, (title, _, contestants) in memory.PROBLEMS.items():
-        able = [c for c in contestants if peers.missing(c) is None and (c == "attnlib" or not quick)]
+        names = ("attnlib",) if quick else contestants
+        able = [c for c in names if peers.missing(c) is None]
         sizes = {c: rounded(in_fresh_process("memory", name, c, threads=threads)) for c in able}
         found[name] = {"title": title, "megabytes": sizes}
         print(f"  {title}: " + ", ".join(f"{c} {size:.4g}" for c, size in sizes.items()))
@@ -160,8 +189,7 @@ def print_head(results: dict[str, Any]) -> None:
 def print_part(name: str, found: dict[str, Any], took: float) -> None:
     """Show the times of a part, and their ratios to ours with quartiles."""
     threads = f"{found['threads']} thread{'s' if found['threads'] > 1 else ''}"
-    titles = {n: x.title for table in (contests.CONTESTS, contests.SWEEPS) for n, x in table.items()}
-    print(f"\n{name}: {titles.get(name, SPECIAL.get(name, [None])[0].__doc__.splitlines()[0] if name in SPECIAL else '')} ({threads}, measured in {took:.0f} s)")
+    print(f"\n{name}: {TITLES[name]} ({threads}, measured in {took:.0f} s)")
     if "sizes" in found:
         for size, times in found["sizes"].items():
             row = ", ".join(f"{who} {min(s) * 1e3:.4g}" for who, s in times.items())
@@ -198,13 +226,15 @@ def main(words: list[str]) -> None:
         print("\n" + json.dumps(fresh(words[1:])))
         return
     names = [word for word in words if word != "quick"]
-    if unknown := set(names) - {*PARTS, "memory"}:
-        raise SystemExit(f"unknown: {', '.join(unknown)}; parts: {', '.join(PARTS)}, memory, quick")
+    if unknown := set(names) - {*TITLES, "memory"}:
+        raise SystemExit(
+            f"unknown: {', '.join(unknown)}; parts: {', '.join(TITLES)}, memory, quick"
+        )
     start = perf_counter()
     results = run(names, "quick" in words)
     print(f"\n{perf_counter() - start:.0f} s in all")
     if not words:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+        RESULTS.write_text(as_text(results), "utf-8")
         print(f"Written: {RESULTS.name}")
 
 

@@ -30,31 +30,44 @@ class Row(NamedTuple):
         return self.median <= goal if self.most else self.median >= goal
 
 
-# key, contest, whose time is divided by whose, what, gate, stretch
+# key, what; contest, whose time is divided by whose; gate, stretch
 FASTER = [
-    ("line-keops", "line", "KeOps", "attnlib", "one dimension, float64: KeOps' time over ours", 30, 100),
-    ("line-statsmodels", "line", "statsmodels", "attnlib", "the same, statsmodels", 100, 400),
-    ("loo-statsmodels", "loo", "statsmodels", "attnlib", "leave-one-out bandwidth, statsmodels", 100, 300),
-    ("space-keops", "space", "KeOps", "attnlib", "five dimensions, float32: KeOps", 6, 12),
-    ("space-sklearn", "space", "scikit-learn", "attnlib", "the same, scikit-learn", 8, 14),
-    ("space-sdpa", "space", "PyTorch SDPA", "attnlib", "the same, PyTorch SDPA", 2, 4),
-    ("heads-sdpa", "heads", "PyTorch SDPA", "attnlib", "attention of width 64, one thread: SDPA", 1.3, 1.7),
-    ("limit", "limit", "limit", "attnlib", "share of the dense limit, five dimensions", 0.65, 0.85),
+    ("line-keops", "one dimension, float64: KeOps' time over ours",
+     "line", "KeOps", "attnlib", 30, 100),
+    ("line-statsmodels", "the same, statsmodels",
+     "line", "statsmodels", "attnlib", 100, 400),
+    ("loo-statsmodels", "leave-one-out bandwidth, statsmodels",
+     "loo", "statsmodels", "attnlib", 100, 300),
+    ("space-keops", "five dimensions, float32: KeOps",
+     "space", "KeOps", "attnlib", 6, 12),
+    ("space-sklearn", "the same, scikit-learn",
+     "space", "scikit-learn", "attnlib", 8, 14),
+    ("space-sdpa", "the same, PyTorch SDPA",
+     "space", "PyTorch SDPA", "attnlib", 2, 4),
+    ("heads-sdpa", "attention of width 64, one thread: PyTorch SDPA",
+     "heads", "PyTorch SDPA", "attnlib", 1.3, 1.7),
+    ("limit", "share of the dense limit, five dimensions, float32",
+     "limit", "limit", "attnlib", 0.65, 0.85),
 ]  # fmt: skip
 SLOWER = [
-    ("section", "section", "attnlib", "NumPy broadcast", "the section's size: our time over NumPy's", 1.2, 1.0),
-    ("import", "import", "attnlib", "numpy", "import of attnlib over import of NumPy", 1.2, 1.05),
-    ("import-function", "import", "nadaraya_watson", "numpy", "the same with nadaraya_watson loaded", 1.2, 1.05),
+    ("section", "the section's size: our time over NumPy's",
+     "section", "attnlib", "NumPy broadcast", 1.2, 1.0),
+    ("import", "import of attnlib over import of NumPy",
+     "import", "attnlib", "numpy", 1.2, 1.05),
+    ("import-function", "the same with nadaraya_watson loaded",
+     "import", "nadaraya_watson", "numpy", 1.2, 1.05),
 ]  # fmt: skip
-SMALLER = [("line", 16, 4), ("space", 16, 4), ("heads", 16, 4), ("line-million", 100, 100),
-           ("space-million", 100, 100), ("heads-million", 100, 100)]  # fmt: skip
+SMALLER = [
+    ("line", 16, 4), ("space", 16, 4), ("heads", 16, 4),
+    ("line-million", 100, 100), ("space-million", 100, 100), ("heads-million", 100, 100),
+]  # fmt: skip
 
 
 def rows(results: Results) -> list[Row]:
     """The goals whose contestants took part."""
     found = []
     for most, table in ((False, FASTER), (True, SLOWER)):
-        for key, contest, over, under, what, gate, stretch in table:
+        for key, what, contest, over, under, gate, stretch in table:
             seconds = results["times"].get(contest, {}).get("seconds", {})
             if {over, under} <= seconds.keys():
                 middle = ratio(seconds[over], seconds[under])
