@@ -138,17 +138,21 @@ def translations(width: float) -> list[Translation]:
     analysis[0] /= 2
     within = (nodes[:, None] - nodes) * (width / 2)
     far = math.ceil(CERTAIN / width) + 1
-    found = []
-    for offset in range(-far, far + 1):
-        nearest = max(abs(offset) - 1, 0) * width
-        if nearest > REACH:
-            found.append(Translation(offset, math.exp(-nearest * nearest / 2), None))
-        else:
-            c = analysis @ np.exp(-((offset * width + within) ** 2) / 2) @ analysis.T
-            rounding = 16 * np.finfo(float).eps * float(np.abs(c).sum())
-            bound = 5e-16 * math.exp(-nearest * nearest / 4) + rounding
-            found.append(Translation(offset, bound, np.ascontiguousarray(c.T)))
-    return found
+    offsets = np.arange(-far, far + 1)
+    nearest = np.maximum(np.abs(offsets) - 1, 0) * width
+    bounds = np.exp(-nearest * nearest / 2)
+    heard = nearest <= REACH
+    centres = offsets[heard, None, None] * width
+    c = analysis @ np.exp(-((centres + within) ** 2) / 2) @ analysis.T
+    rounding = 16 * np.finfo(float).eps * np.abs(c).sum((1, 2))
+    bounds[heard] = 5e-16 * np.exp(-(nearest[heard] ** 2) / 4) + rounding
+    matrices = iter(np.ascontiguousarray(c.transpose(0, 2, 1)))
+    return [
+        Translation(offset, bound, next(matrices) if near else None)
+        for offset, bound, near in zip(
+            offsets.tolist(), bounds.tolist(), heard.tolist(), strict=True
+        )
+    ]
 
 
 def carry(
@@ -173,7 +177,16 @@ def carry(
         source, mass = all_source, all_mass
     local = np.zeros((heard if dense else wanted.size, *source.shape[1:]))
     error = np.zeros((len(local), 1 + p))
+    if dense:  # the bounds of all steps at once
+        bounds = np.array([step.bound for step in steps])
+        ahead = int(wanted[0] - ids[0]) + steps[-1].offset  # of the first box, in the convolution
+        at = np.arange(ahead, ahead + heard)
+        inside = (at >= 0) & (at < spoken + bounds.size - 1)
+        for c in range(1 + p):
+            error[inside, c] = np.convolve(mass[:, c], bounds)[at[inside]]
     for step in steps:
+        if dense and step.matrix is None:
+            continue
         found: Indices | slice
         if dense:
             first = int(wanted[0] - ids[0]) - step.offset
@@ -185,7 +198,8 @@ def carry(
             near = np.searchsorted(ids, wanted - step.offset)
             found = np.flatnonzero(ids[np.minimum(near, ids.size - 1)] == wanted - step.offset)
             near = near[found]
-        error[found] += step.bound * mass[near]
+        if not dense:
+            error[found] += step.bound * mass[near]
         if step.matrix is not None:
             rows = source[near].reshape(-1, ORDER) @ step.matrix
             local[found] += rows.reshape(-1, *source.shape[1:])
