@@ -64,15 +64,15 @@ def attnlib_jax(problem: Problem) -> Solve:
 
 
 def numpy_broadcast(problem: Problem) -> Solve:
-    """The formula, with the whole matrix of weights."""
+    """The formula as one writes it, with the whole matrix of weights."""
     q, k, v = _narrow(problem)
     if problem.bandwidth is None:
         return partial(_numpy_attention, problem)
-    factor = -1 / (2 * problem.bandwidth**2)
+    bandwidth = problem.bandwidth
 
     def solve() -> Any:
         squares = (q[:, None] - k) ** 2
-        weights = np.exp(factor * (squares if q.ndim == 1 else squares.sum(-1)))
+        weights = np.exp(-(squares if q.ndim == 1 else squares.sum(-1)) / (2 * bandwidth**2))
         sums = weights.sum(1)
         return weights @ v / (sums if v.ndim == 1 else sums[:, None])
 

@@ -8,6 +8,7 @@ each round, and its median and quartiles over the rounds are what is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from statistics import median, quantiles
 from time import perf_counter
 from typing import NamedTuple
@@ -28,6 +29,7 @@ def interleaved(
     rounds: int,
     *,
     warm: bool = False,
+    patience: float = inf,
     shortest: float = SHORTEST,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[str, list[float]]:
@@ -35,13 +37,16 @@ def interleaved(
 
     Every other round goes backwards through the tasks, so that none of them always stands behind
     the same neighbour. Each task is called once before, and not timed, since that call may compile;
-    unless all are ``warm`` already.
+    unless all are ``warm`` already. After so many seconds of ``patience`` three rounds are enough.
     """
+    start = clock()
     for task in () if warm else tasks.values():
         task()
     calls = {name: _calls(task, shortest, clock) for name, task in tasks.items()}
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds):
+        if number >= 3 and clock() - start > patience:
+            break
         for name in list(tasks) if number % 2 == 0 else reversed(list(tasks)):
             seconds[name].append(_time(tasks[name], calls[name], clock))
     return seconds
