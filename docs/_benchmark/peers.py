@@ -181,13 +181,17 @@ def statsmodels(problem: Problem) -> Solve | None:
     """`KernelReg` with a local constant; it computes the slopes at the queries as well."""
     if problem.bandwidth is None or problem.keys.dtype != np.float64:
         return None
+    bandwidths = [problem.bandwidth] * problem.keys.shape[1]
+    model = kernel_reg(problem.values[:, 0], problem.keys, bandwidths)
+    return lambda: model.fit(problem.queries)[0]
+
+
+def kernel_reg(values: Any, keys: Any, bandwidths: Any) -> Any:
+    """The regression of statsmodels with a local constant."""
     from statsmodels.nonparametric.kernel_regression import KernelReg  # noqa: PLC0415
 
-    d = problem.keys.shape[1]
-    model = KernelReg(
-        problem.values[:, 0], problem.keys, "c" * d, reg_type="lc", bw=[problem.bandwidth] * d
-    )
-    return lambda: model.fit(problem.queries)[0]
+    kinds = "c" * keys.shape[1]
+    return KernelReg(values, keys, kinds, reg_type="lc", bw=bandwidths, rng=0)
 
 
 def sklearn(problem: Problem) -> Solve | None:
