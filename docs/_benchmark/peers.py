@@ -239,9 +239,10 @@ def solvers(names: list[str], problem: Problem) -> dict[str, Solve]:
     return {name: solve for name, solve in able.items() if solve is not None}
 
 
-def error(solve: Solve, problem: Problem, rows: int = 100) -> float:
+def error(solve: Solve, problem: Problem) -> float:
     """Largest difference from the formula in float64, at some queries, over the largest value."""
     q, k, v = (np.asarray(x, np.float64) for x in problem[:3])
+    rows = max(1_000_000 // len(k), 1)
     q = q[:rows]
     if problem.bandwidth is None:
         scores = q @ k.T * problem.scale
