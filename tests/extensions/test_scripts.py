@@ -28,7 +28,7 @@ def test_page_of_a_script():
 
 
 def test_json_becomes_a_name(tmp_path: Path):
-    data = {"a": [1, 2.5, None, True], "text": "it's \"quoted\" \\ \n"}
+    data = {"a": [1, 2.5, None, True], "text": 'it\'s "quoted" \\ \n'}
     (tmp_path / "results.json").write_text(json.dumps(data, indent=1), "utf-8")
     names: dict = {}
     exec(data_code(tmp_path / "results.json"), names)
