@@ -20,7 +20,7 @@ Found = dict[str, Any]
 GRIDS = (21, 9, 9, 9)  # bandwidths of a search, each grid between the neighbours of the best
 PATIENCE = 30.0  # seconds after which three rounds of a comparison are enough
 LARGEST = 2e9  # bytes that a contestant of a sweep may hold
-LONGEST = 0.8  # seconds that a call in a sweep may take; ours three times as long
+LONGEST = 0.6  # seconds that a call in a sweep may take; ours three times as long
 
 
 class Contest(NamedTuple):
