@@ -278,6 +278,9 @@ def streamed(task: Task) -> Any:
 def each_problem(task: Task, means: Callable[[dense.Problem], Any]) -> Any:
     """Means (..., n, p) from those of each problem in the batch."""
     batch = batch_of(task)
+    if not batch:
+        ((_, problem),) = problems(task, batch)
+        return np.asarray(means(problem), task.values.dtype)
     out = np.empty((*batch, task.shape[-2], task.values.shape[-1]), task.values.dtype)
     for index, problem in problems(task, batch):
         out[index] = means(problem)

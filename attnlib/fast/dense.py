@@ -98,9 +98,13 @@ def pooled(problem: Problem) -> Pooled:
             sums = sides.sums()
             good = sides.accurate & (sums[:, p] > FAINT[dtype.itemsize])
             good &= np.isfinite(sums).all(1)
-            sure, sums = rest[good], sums[good]
-            means[sure] = sums[:, :p] / sums[:, p:]
-            log_sums[sure] = np.log(sums[:, p]) + sides.shift[good]
+            sure = rest[good]
+            log_sums[sure] = np.log(sums[good, p]) + sides.shift[good]
+            sums[:, :p] /= sums[:, p:]  # in place, as sums may be larger than all else
+            if sure.size == n:
+                means[:] = sums[:, :p]
+            else:
+                means[sure] = sums[good, :p]
             rest = rest[~good]
             if not rest.size or dtype == np.float64:
                 break
