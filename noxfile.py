@@ -109,6 +109,16 @@ def linkcheck(session: nox.Session) -> None:
 
 
 @nox.session
+def benchmark(session: nox.Session) -> None:
+    """Time attnlib beside its peers; `nox -s benchmark -- quick` is a short run.
+
+    KeOps compiles its kernels: without a C++ compiler its rows are left out.
+    """
+    install(session, "benchmark", extras="torch,jax")
+    session.run("python", "docs/_benchmark", *session.posargs)
+
+
+@nox.session
 def minimums(session: nox.Session) -> None:
     """Test attnlib with the lowest versions that it supports, on the lowest Python."""
     lowest = [

@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from array_api_compat import array_namespace, is_jax_array, is_numpy_array, is_torch_array
 
 if TYPE_CHECKING:
@@ -106,6 +107,8 @@ def framework_of(array: object) -> str | None:
     >>> framework_of(np.ones(3)), framework_of([1.0, 1.0])
     ('numpy', None)
     """
+    if type(array) is np.ndarray and array.dtype.kind == "f":
+        return "numpy"  # at once; the questions below take longer
     if is_torch_array(array):
         return "torch"
     if is_jax_array(array):
@@ -115,7 +118,12 @@ def framework_of(array: object) -> str | None:
 
 def dtype_name(array: Array) -> str:
     """Name the dtype without its framework: "float32" for ``torch.float32``."""
-    return str(array.dtype).rpartition(".")[2]
+    return _name(array.dtype)
+
+
+@cache
+def _name(dtype: Any) -> str:
+    return str(dtype).rpartition(".")[2]  # slow in NumPy
 
 
 def namespace(**arrays: Array) -> Any:
@@ -136,7 +144,7 @@ def namespace(**arrays: Array) -> Any:
     if len(set(owners.values())) > 1:
         found = ", ".join(f"{name} from {owner}" for name, owner in owners.items())
         raise TypeError(f"expected arrays of one framework, got {found}")
-    return array_namespace(*arrays.values())
+    return array_namespace(next(iter(arrays.values())))
 
 
 def widen(xp: Any, *arrays: Array) -> tuple[list[Array], Any]:
@@ -145,7 +153,7 @@ def widen(xp: Any, *arrays: Array) -> tuple[list[Array], Any]:
     Half precision is computed in float32: float16 ends at 65504, and a bfloat16 has 8 bits.
     """
     dtype = xp.result_type(*arrays)
-    half = str(dtype).endswith("float16")  # bfloat16 too
+    half = _name(dtype).endswith("float16")  # bfloat16 too
     working = xp.float32 if half else dtype
     return [xp.astype(array, working, copy=False) for array in arrays], dtype
 

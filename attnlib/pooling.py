@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnlib import _checks
+from attnlib.fast import choice
 from attnlib.frameworks import certainly, fused, namespace, stop_gradient, widen
 from attnlib.kernels import KERNELS
 from attnlib.scores import dot_product, scaled_gaps, scaled_squares
@@ -276,6 +277,7 @@ def attention(
     score: Score = dot_product,
     mask: Mask | None = None,
     empty: str = "zero",
+    method: str = "auto",
 ) -> Pooled:
     r"""Attention pooling, :math:`\sum_i \alpha(q, k_i) v_i` with the softmax of a score.
 
@@ -294,6 +296,11 @@ def attention(
         True where the key may be used.
     empty : {"zero", "average", "nan"}, optional
         The weights of a query that may use no key, see `softmax_weights`.
+    method : {"auto", "plain", "stream"}, optional
+        How it is computed, see :mod:`attnlib.fast.choice`: with all weights at once or, for the
+        scores `dot_product` and `squared_distance`, a tile of them at a time. By default the size
+        decides. Results agree to 5e-5 in float32 and 1e-12 in float64, relative to the mean of
+        ``|v|``, beside the rounding of scores.
 
     Returns
     -------
@@ -306,7 +313,8 @@ def attention(
         If an argument is no floating-point array (the mask: boolean), they belong to different
         frameworks, or the score is no function.
     ValueError
-        If there is no key, the shapes do not fit, or ``empty`` is unknown.
+        If there is no key, the shapes do not fit, ``empty`` or ``method`` is unknown, or the method
+        cannot do this.
 
     References
     ----------
@@ -327,8 +335,16 @@ def attention(
     _, queries, keys, shape = _checks.as_pair(queries, keys)
     vectors, scalar = _checks.as_vectors(values, shape[-1], keys.ndim)
     (queries, keys, vectors), dtype = widen(xp, queries, keys, vectors)
-    weights = softmax_weights(_checks.scored(score, queries, keys, shape), mask=mask, empty=empty)
-    return xp.astype(weighted_sum(xp, weights, vectors, scalar), dtype, copy=False)
+
+    def plain(queries: Queries, keys: Keys, vectors: Values, score: Score, mask: Any) -> Pooled:
+        scores = _checks.scored(score, queries, keys, (*shape[:-2], queries.shape[-2], shape[-1]))
+        weights = softmax_weights(scores, mask=mask, empty=empty)
+        return weighted_sum(namespace(weights=weights), weights, vectors, scalar=False)
+
+    found = choice.attention(method, queries, keys, vectors, score, mask, empty, plain)
+    if found is None:
+        found = plain(queries, keys, vectors, score, mask)
+    return xp.astype(found[..., 0] if scalar else found, dtype, copy=False)
 
 
 def weighted_sum(xp: Any, weights: Array, vectors: Array, scalar: bool) -> Array:

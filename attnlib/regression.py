@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby, pairwise
 from math import inf, isnan
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from array_api_compat import device
 
 from attnlib import _checks
+from attnlib.fast import choice, small
 from attnlib.frameworks import namespace, stop_gradient, widen
-from attnlib.pooling import kernel_weights, weighted_sum
+from attnlib.pooling import kernel_weights
 
 if TYPE_CHECKING:
     from attnlib._typing import (
@@ -36,6 +37,7 @@ def nadaraya_watson(
     *,
     mask: Mask | None = None,
     empty: str = "nearest",
+    method: str = "auto",
 ) -> Pooled:
     r"""Nadaraya-Watson estimator, the kernel-weighted mean of the values at each query.
 
@@ -57,6 +59,11 @@ def nadaraya_watson(
         True where the observation may be used.
     empty : {"nearest", "average", "zero", "nan"}, optional
         What is pooled where no usable key lies in the reach of the kernel, see `kernel_weights`.
+    method : {"auto", "plain", "stream", "line"}, optional
+        How it is computed, see :mod:`attnlib.fast.choice`: with all weights at once, a tile of them
+        at a time (Gaussian kernel only), or, for scalar positions, in O(n + m). By default the
+        size decides. Results agree to 5e-5 in float32 and 1e-12 in float64, relative to the mean
+        of ``|v|``, beside the rounding of scores.
 
     Returns
     -------
@@ -69,8 +76,8 @@ def nadaraya_watson(
         If an argument is no floating-point array (the mask: boolean), or they belong to different
         frameworks.
     ValueError
-        If there is no key, the shapes do not fit, the bandwidth is not positive, or ``kernel`` or
-        ``empty`` is unknown.
+        If there is no key, the shapes do not fit, the bandwidth is not positive, ``kernel``,
+        ``empty`` or ``method`` is unknown, or the method cannot do this.
 
     References
     ----------
@@ -86,11 +93,31 @@ def nadaraya_watson(
     >>> nadaraya_watson(np.array([1.0, 1.5]), x, y, bandwidth=0.5).round(3)
     array([10.   , 14.864])
     """
+    if kernel == "gaussian" and mask is None and method == "auto" and empty == "nearest":
+        found = small.gaussian_means(queries, keys, values, bandwidth)
+        if found is not None:
+            return found
     xp = namespace(queries=queries, keys=keys, values=values)
     _, keys, vectors, scalar = _checks.as_pairs(keys, values)
     (queries, keys, vectors), dtype = widen(xp, queries, keys, vectors)
-    weights = kernel_weights(queries, keys, bandwidth, kernel, mask=mask, empty=empty)
-    return xp.astype(weighted_sum(xp, weights, vectors, scalar), dtype, copy=False)
+
+    plain = _definition(kernel, empty)
+    task = queries, keys, vectors, bandwidth, kernel, mask, empty, plain
+    found = choice.regression(method, *task)
+    if found is None:
+        found = plain(queries, keys, vectors, bandwidth, mask)
+    return xp.astype(found[..., 0] if scalar else found, dtype, copy=False)
+
+
+def _definition(kernel: str, empty: str) -> Callable[..., Pooled]:
+    """Nadaraya-Watson as it is defined, with all weights at once."""
+
+    def plain(
+        queries: Queries, keys: Keys, vectors: Values, bandwidth: Bandwidth, mask: Mask | None
+    ) -> Pooled:
+        return kernel_weights(queries, keys, bandwidth, kernel, mask=mask, empty=empty) @ vectors
+
+    return plain
 
 
 def leave_one_out(
@@ -100,6 +127,7 @@ def leave_one_out(
     kernel: str = "gaussian",
     *,
     empty: str = "nearest",
+    method: str = "auto",
 ) -> LeftOut:
     """Estimate the value at each key from all the other pairs.
 
@@ -115,6 +143,8 @@ def leave_one_out(
         The kernel.
     empty : {"nearest", "average", "zero", "nan"}, optional
         What is pooled where no other key lies in the reach of the kernel, see `kernel_weights`.
+    method : {"auto", "plain", "stream", "line"}, optional
+        How it is computed, see `nadaraya_watson`.
 
     Returns
     -------
@@ -133,16 +163,22 @@ def leave_one_out(
     >>> leave_one_out(np.array([0.0, 1.0, 2.0]), np.array([0.0, 10.0, 50.0]), 1.0, "boxcar")
     array([10., 25., 10.])
     """
-    xp, points, _, _ = _checks.as_pairs(keys, values)
+    xp, points, vectors, scalar = _checks.as_pairs(keys, values)
     m = points.shape[-2]
     if m == 1:
         raise ValueError(
             "keys: expected at least two pairs, since leaving out the only one leaves nothing "
             f"to estimate from; got {_checks.describe(keys)}"
         )
-    index = xp.arange(m, device=device(points))
-    others = index[:, None] != index
-    return nadaraya_watson(keys, keys, values, bandwidth, kernel, mask=others, empty=empty)
+    (points, vectors), dtype = widen(xp, points, vectors)
+
+    plain = _definition(kernel, empty)
+    task = points, points, vectors, bandwidth, kernel, None, empty, plain
+    found = choice.regression(method, *task, others=True)
+    if found is None:
+        index = xp.arange(m, device=device(points))
+        found = plain(points, points, vectors, bandwidth, index[:, None] != index)
+    return xp.astype(found[..., 0] if scalar else found, dtype, copy=False)
 
 
 def leave_one_out_error(
@@ -152,6 +188,7 @@ def leave_one_out_error(
     kernel: str = "gaussian",
     *,
     empty: str = "nearest",
+    method: str = "auto",
 ) -> Batch:
     r"""Mean squared leave-one-out error, :math:`\frac1m \sum_i (v_i - f_{-i}(k_i))^2`.
 
@@ -170,6 +207,8 @@ def leave_one_out_error(
         The kernel.
     empty : {"nearest", "average", "zero", "nan"}, optional
         What is pooled where no other key lies in the reach of the kernel, see `kernel_weights`.
+    method : {"auto", "plain", "stream", "line"}, optional
+        How it is computed, see `nadaraya_watson`.
 
     Returns
     -------
@@ -196,7 +235,9 @@ def leave_one_out_error(
     """
     xp, keys, vectors, _ = _checks.as_pairs(keys, values)
     (keys, vectors), dtype = widen(xp, keys, vectors)
-    residuals = vectors - leave_one_out(keys, vectors, bandwidth, kernel, empty=empty)
+    residuals = vectors - leave_one_out(
+        keys, vectors, bandwidth, kernel, empty=empty, method=method
+    )
     error = xp.mean(residuals * residuals, axis=(-2, -1))
     return xp.astype(error, dtype, copy=False)
 
@@ -235,6 +276,7 @@ def choose_bandwidth(
     kernel: str = "gaussian",
     *,
     empty: str = "nearest",
+    method: str = "auto",
 ) -> BandwidthSearch:
     """Find the bandwidth of smallest leave-one-out error on a grid, and all local minima.
 
@@ -254,6 +296,8 @@ def choose_bandwidth(
     empty : {"nearest", "average", "zero", "nan"}, optional
         What is pooled where no other key lies in the reach of the kernel. With "nan" a bandwidth
         that leaves any pair without estimate is out of the question.
+    method : {"auto", "plain", "stream", "line"}, optional
+        How it is computed, see `nadaraya_watson`.
 
     Returns
     -------
@@ -287,7 +331,9 @@ def choose_bandwidth(
     if not grid or any(a >= b for a, b in pairwise(grid)):
         raise ValueError(f"bandwidths: expected at least one, in increasing order; got {grid}")
     keys, values = stop_gradient(keys), stop_gradient(values)
-    errors = [leave_one_out_error(keys, values, b, kernel, empty=empty) for b in grid]
+    errors = [
+        leave_one_out_error(keys, values, b, kernel, empty=empty, method=method) for b in grid
+    ]
     minima = _local_minima(grid, [float(error) for error in errors])
     if not minima:
         raise ValueError(f"bandwidths: the error is NaN at every one of {grid}")

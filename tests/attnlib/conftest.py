@@ -16,6 +16,7 @@ from jaxtyping import jaxtyped
 
 import attnlib
 from attnlib import _typing
+from attnlib.fast import choice, small
 
 # The same examples in every run, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
@@ -123,3 +124,14 @@ def typed(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     for name, function in TYPED.items():
         monkeypatch.setattr(attnlib, name, function)
     return attnlib
+
+
+@pytest.fixture(scope="module", params=["plain", "large"])
+def every_method(request: pytest.FixtureRequest):
+    """The same tests again as if each problem were large: line or stream wherever they apply."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "large":
+            for kind in choice.FEW:
+                patch.setitem(choice.FEW, kind, 0)
+            patch.setattr(small, "FEW", 0)
+        yield

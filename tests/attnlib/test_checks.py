@@ -11,6 +11,8 @@ import torch
 import attnlib
 from attnlib import data
 
+pytestmark = pytest.mark.usefixtures("every_method")
+
 
 def error(kind, call, *words):
     """The call raises this kind of error, and its message contains all these words."""

@@ -11,6 +11,8 @@ import torch
 
 import attnlib
 
+pytestmark = pytest.mark.usefixtures("every_method")
+
 # Each takes a problem: q (6, 3), k (9, 3), v (9, 2), y (9,), s (6, 9), M (3, 3), w (3,), b (6, 1)
 # and a mask (6, 9). At a radius of 1.2 some queries have no key in reach.
 SMOOTH: dict[str, Callable] = {

@@ -11,6 +11,8 @@ from hypothesis.extra import numpy as npst
 
 import attnlib
 
+pytestmark = pytest.mark.usefixtures("every_method")
+
 DRAW = np.random.default_rng(5)
 Q, K, V = (DRAW.standard_normal(shape) for shape in ((6, 3), (9, 3), (9, 3)))
 MASK = DRAW.uniform(size=(6, 9)) < 0.6

@@ -7,6 +7,8 @@ from statsmodels.nonparametric.kernel_regression import KernelReg
 import attnlib
 from attnlib.regression import _local_minima
 
+pytestmark = pytest.mark.usefixtures("every_method")
+
 DRAW = np.random.default_rng(11)
 X = np.sort(DRAW.uniform(0, 5, 30))
 Y = 2 * np.sin(X) + X + DRAW.standard_normal(30)
@@ -52,7 +54,8 @@ class TestNadarayaWatson:
         q, k = lib.array(AT), lib.array(X)
         found = attnlib.nadaraya_watson(q, k, lib.array(np.eye(30)), 0.3)
         weights = lib.numbers(attnlib.kernel_weights(q, k, 0.3))
-        np.testing.assert_allclose(lib.numbers(found), weights, rtol=1e-12)
+        # A line leaves out keys whose weights, together, count less than a rounding.
+        np.testing.assert_allclose(lib.numbers(found), weights, rtol=1e-12, atol=1e-20)
 
     def test_a_bandwidth_for_each_query(self, lib):
         bandwidths = np.linspace(0.1, 2, len(AT))

@@ -10,6 +10,8 @@ from hypothesis.extra import numpy as npst
 
 import attnlib
 
+pytestmark = pytest.mark.usefixtures("every_method")
+
 numbers = st.floats(-3, 3)
 
 

@@ -1,10 +1,13 @@
 """What exercises 8 to 10 prove of kernel regression, on random databases."""
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import attnlib
+
+pytestmark = pytest.mark.usefixtures("every_method")
 
 quarters = st.integers(-20, 20).map(lambda n: n / 4)
 pairs = st.lists(st.tuples(quarters, quarters), min_size=2, max_size=7, unique_by=lambda p: p[0])

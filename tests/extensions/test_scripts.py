@@ -1,8 +1,9 @@
 """What a page takes of a gallery script."""
 
+import json
 from pathlib import Path
 
-from framework_tabs.scripts import gallery_page, keep_from_reader, script_code
+from framework_tabs.scripts import data_code, gallery_page, keep_from_reader, script_code
 
 
 def test_code_without_header_docstring_and_marks(tmp_path: Path):
@@ -24,3 +25,11 @@ def test_only_paths_from_the_root_are_ours():
 
 def test_page_of_a_script():
     assert gallery_page("/gallery/section/plot_x.py") == "gallery/section/plot_x"
+
+
+def test_json_becomes_a_name(tmp_path: Path):
+    data = {"a": [1, 2.5, None, True], "text": 'it\'s "quoted" \\ \n'}
+    (tmp_path / "results.json").write_text(json.dumps(data, indent=1), "utf-8")
+    names: dict = {}
+    exec(data_code(tmp_path / "results.json"), names)
+    assert names["results"] == data

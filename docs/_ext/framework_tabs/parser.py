@@ -86,7 +86,8 @@ def read_cells(notebook: nbformat.NotebookNode, env) -> list[Cell]:
         tags = list(node.metadata.get("tags", []))
         script = None
         if option is not None:
-            script = scripts.gallery_page(option)
+            if not option.strip().endswith(".json"):
+                script = scripts.gallery_page(option)
             node.source = read_script(option, env, line)
             tags = [t for t in tags if t != "hide-input"] + ["remove-input"]
             node.metadata["tags"] = tags
@@ -100,4 +101,4 @@ def read_script(option: str, env, line: int) -> str:
     if not path.is_file():
         warn("script", "no such script: %s", option.strip(), location=(env.docname, line))
         return ""
-    return scripts.script_code(path)
+    return scripts.data_code(path) if path.suffix == ".json" else scripts.script_code(path)

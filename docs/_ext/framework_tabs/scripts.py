@@ -4,11 +4,15 @@ myst-nb resolves `:load:` from the page's folder and takes the file as it is.
 Here a path with a leading slash starts at the repository's root, as Sphinx's
 own paths start at the source folder, and the parts of a script that make no
 sense in a cell (its PEP 723 header, its docstring) are dropped.
+
+A JSON file becomes a cell that holds its content under the name of the file: the
+page runs again when the file changes, and its downloads run alone.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -32,6 +36,12 @@ def script_code(path: Path) -> str:
         del lines[first[0].lineno - 1 : first[0].end_lineno]
         text = "\n".join(lines)
     return _MATH.sub(r"$\1$", _CELL.sub("", text)).strip() + "\n"
+
+
+def data_code(path: Path) -> str:
+    """A cell that gives the content of the JSON file `results.json` the name `results`."""
+    text = json.dumps(json.loads(path.read_text("utf-8")))
+    return f"import json\n\n{path.stem} = json.loads({text!r})\n"
 
 
 def gallery_page(option: str) -> str:
