@@ -331,6 +331,9 @@ def choose_bandwidth(
     if not grid or any(a >= b for a, b in pairwise(grid)):
         raise ValueError(f"bandwidths: expected at least one, in increasing order; got {grid}")
     keys, values = stop_gradient(keys), stop_gradient(values)
+    if keys.ndim == 1 == values.ndim and keys.shape == values.shape:  # sorted once, not each time
+        order = xp.argsort(keys)
+        keys, values = keys[order], values[order]
     errors = [
         leave_one_out_error(keys, values, b, kernel, empty=empty, method=method) for b in grid
     ]

@@ -113,7 +113,8 @@ def attention(
     plain: Plain,
 ) -> Array | None:
     """Pooled values (..., n, p) by the method; None if that is the plain one."""
-    if _is_plain(method, queries, keys, FEW["dot"]):
+    fused = mask is None and str(getattr(values, "dtype", "")) == "torch.float32"  # see `is_fused`
+    if _is_plain(method, queries, keys, FEW["numbers" if fused else "dot"]):
         return None
     known = _known(score)
     if known is None:

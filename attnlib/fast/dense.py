@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib import import_module
@@ -227,7 +226,8 @@ class Sides:
         blocks, width = self.blocks()
 
         for chunk in _parts(self.m, -(-PREPARED // (self.d + self.p + 3))):
-            keys, values = self.of_keys(chunk).T, self.of_values(chunk)
+            keys = np.ascontiguousarray(self.of_keys(chunk).T)  # as few columns multiply best
+            values = self.of_values(chunk)
 
             def work(rows: slice, chunk: slice = chunk, keys: Any = keys, values: Any = values):  # type: ignore[no-untyped-def]
                 queries = self.of_queries(rows, -self.shift[rows])
@@ -387,5 +387,6 @@ def _each(work: Callable[[slice], None], blocks: Iterable[slice]) -> None:
             for block in blocks:
                 quietly(block)
         else:
-            with ThreadPoolExecutor(threads) as pool:
+            pools = import_module("concurrent.futures")  # which takes longer than all else here
+            with pools.ThreadPoolExecutor(threads) as pool:
                 list(pool.map(quietly, blocks))

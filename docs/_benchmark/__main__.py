@@ -45,7 +45,7 @@ SPECIAL = {  # title, function, rounds in a whole run
         contests.bandwidths,
         7,
     ),
-    "import": ("Imports in fresh processes", contests.imports, 7),
+    "import": ("Imports in fresh processes", contests.imports, 15),
 }
 TITLES = {
     **{name: contest.title for name, contest in contests.CONTESTS.items()},

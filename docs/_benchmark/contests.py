@@ -14,10 +14,11 @@ import numpy as np
 import peers
 import problems
 from problems import Problem
+from scipy.optimize import minimize_scalar
 from timing import interleaved
 
 Found = dict[str, Any]
-GRIDS = (21, 9, 9, 9)  # bandwidths of a search, each grid between the neighbours of the best
+GRID = np.geomspace(0.02, 5, 21)  # bandwidths of a search
 PATIENCE = 30.0  # seconds after which three rounds of a comparison are enough
 LARGEST = 2e9  # bytes that a contestant of a sweep may hold
 LONGEST = 0.6  # seconds that a call in a sweep may take; ours three times as long
@@ -129,19 +130,28 @@ def dense_limit(rounds: int, problem: Problem | None = None) -> Found:
 
 
 def left_out_search(rounds: int, m: int = 2000) -> Found:
-    """The bandwidth of smallest leave-one-out error: ours by grids, statsmodels' by its search."""
+    """The bandwidth of smallest leave-one-out error: by a grid and a search between its neighbours.
+
+    statsmodels searches from a bandwidth of its own choice, without a grid.
+    """
     data = problems.line(1, m)
     keys, values, found = data.keys[:, 0], data.values[:, 0], {}
 
     def ours() -> None:
-        from attnlib import choose_bandwidth  # noqa: PLC0415
+        from attnlib import choose_bandwidth, leave_one_out_error  # noqa: PLC0415
 
-        low, high = 0.02, 5.0
-        for size in GRIDS:
-            grid = np.geomspace(low, high, size)
-            found["attnlib"] = best = choose_bandwidth(keys, values, grid).bandwidth
-            step = (high / low) ** (1 / (size - 1))
-            low, high = best / step, best * step
+        def error(bandwidth: float) -> float:
+            return float(leave_one_out_error(keys, values, float(bandwidth)))
+
+        best = choose_bandwidth(keys, values, GRID).bandwidth
+        step = GRID[1] / GRID[0]
+        search = minimize_scalar(
+            error,
+            bounds=(best / step, best * step),
+            method="bounded",
+            options={"xatol": 1e-4 * best},
+        )
+        found["attnlib"] = float(search.x)
 
     def theirs() -> None:
         found["statsmodels"] = float(peers.kernel_reg(values, data.keys, "cv_ls").bw[0])

@@ -54,8 +54,6 @@ SLOWER = [
      "section", "attnlib", "NumPy broadcast", 1.2, 1.0),
     ("import", "import of attnlib over import of NumPy",
      "import", "attnlib", "numpy", 1.2, 1.05),
-    ("import-function", "the same with nadaraya_watson loaded",
-     "import", "nadaraya_watson", "numpy", 1.2, 1.05),
 ]  # fmt: skip
 SMALLER = [
     ("line", 16, 4), ("space", 16, 4), ("heads", 16, 4),

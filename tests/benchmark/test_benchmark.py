@@ -84,11 +84,14 @@ def test_ratio_is_taken_within_rounds():
     assert ratio([6.0], [2.0]) == (3, 3, 3)
 
 
-@pytest.mark.skipif(memory.unable() is not None, reason="memory is measured on Linux only")
 def test_memory_sees_what_is_allocated_and_freed():
     def forty_megabytes() -> None:
         np.ones(5_000_000).sum()
 
+    if memory.unable():  # told to whoever runs the benchmark, and nothing is measured
+        with pytest.raises(OSError, match="clear_refs"):
+            memory.extra(forty_megabytes)
+        return
     assert memory.extra(forty_megabytes) == pytest.approx(40, abs=4)
     assert memory.extra(lambda: None) < 4
 

@@ -22,7 +22,6 @@ RATIOS = {
     "limit": ("limit", "limit", "attnlib", 0.65, 0.85),
     "section": ("section", "attnlib", "NumPy broadcast", 1.2, 1),
     "import": ("import", "attnlib", "numpy", 1.2, 1.05),
-    "import_function": ("import", "nadaraya_watson", "numpy", 1.2, 1.05),
 }
 FROM_BELOW = ("section", "import", "memory")
 MEMORY = {"line": (16, 4), "space": (16, 4), "heads": (16, 4), "line-million": (100, 100),
@@ -52,6 +51,12 @@ def expected(framework):
     for key, (part, over, under, gate, stretch) in RATIOS.items():
         a, b = (np.array(times[part]["seconds"][name]) for name in (over, under))
         numbers |= goal(key, np.percentile(a / b, (25, 50, 75)), gate, stretch)
+    # Of one thread: an exponential for each pair, and 64 multiplications in each product.
+    limit = {k: machine["threads"] * np.median(v) for k, v in times["limit"]["seconds"].items()}
+    seconds = limit["exponentials"] + limit["product"] * 2 * 64 * 1e8 / 2048**3
+    numbers["speed/heads/limit_ms"] = 1000 * float(seconds)
+    first, numpy = (np.array(times["import"]["seconds"][k]) for k in ("nadaraya_watson", "numpy"))
+    numbers["speed/import/nadaraya_watson"] = float(np.median(first / numpy))
     for part, goals in MEMORY.items():
         size = memory[part]["megabytes"]["attnlib"]
         numbers |= goal(f"memory_{slug(part)}", (size, size, size), *goals)
