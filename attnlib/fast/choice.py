@@ -303,7 +303,7 @@ def problems(task: Task, batch: tuple[int, ...]) -> Iterator[tuple[tuple[int, ..
         return np.broadcast_to(x, (*batch, *tail))
 
     q, k, v = (whole(x, *x.shape[-2:]) for x in task[:3])
-    b, mask = np.asarray(1.0 if task.bandwidth is None else task.bandwidth, q.dtype), task.mask
+    b, mask = np.asarray(1.0 if task.bandwidth is None else task.bandwidth), task.mask
     b = whole(b, n if b.ndim > 1 and b.shape[-2] == n else 1, 1)
     mask = None if mask is None else whole(mask, n, m)
     for index in np.ndindex(batch):
@@ -347,5 +347,5 @@ def by_definition(
             apart = np.arange(m) != problem.own[some, None]
             mask = apart if mask is None else mask & apart
         b = problem.bandwidth
-        b = b if b is None or len(b) == 1 else b[some]
+        b = None if b is None else (b if len(b) == 1 else b[some]).astype(problem.queries.dtype)
         yield some, problem.queries[some], problem.keys, b, mask

@@ -50,7 +50,10 @@ BOUND = 60.0  # largest exponent that a dot product may reach
 
 
 class Problem(NamedTuple):
-    """Arrays of one dtype, float32 or float64, and how they make a score."""
+    """Arrays of one dtype, float32 or float64, and how they make a score.
+
+    The bandwidth may be float64 in any case, as a number of Python is.
+    """
 
     queries: Any  # (n, d)
     keys: Any  # (m, d)
