@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnlib import _checks
-from attnlib.fast import choice
+from attnlib.fast import choice, small
 from attnlib.frameworks import certainly, fused, namespace, stop_gradient, widen
 from attnlib.kernels import KERNELS
 from attnlib.scores import dot_product, scaled_gaps, scaled_squares
@@ -331,6 +331,12 @@ def attention(
     >>> attention(np.array([4.0]), keys, values, score=lambda q, k: -((q - k.T) ** 2)).round(3)
     array([19.526])
     """
+    if mask is None and method == "auto" and empty == "zero":
+        known = choice.known_score(score)
+        if known is not None and known[0] == "dot":
+            found = small.dot_means(queries, keys, values, known[1])
+            if found is not None:
+                return found
     xp = namespace(queries=queries, keys=keys, values=values)
     _, queries, keys, shape = _checks.as_pair(queries, keys)
     vectors, scalar = _checks.as_vectors(values, shape[-1], keys.ndim)

@@ -116,7 +116,7 @@ def attention(
     fused = mask is None and str(getattr(values, "dtype", "")) == "torch.float32"  # see `is_fused`
     if _is_plain(method, queries, keys, FEW["numbers" if fused else "dot"]):
         return None
-    known = _known(score)
+    known = known_score(score)
     if known is None:
         if method != "auto":
             raise ValueError(
@@ -156,7 +156,7 @@ def _is_plain(method: str, queries: Array, keys: Array, few: int) -> bool:
     return bool(pairs <= few)
 
 
-def _known(score: Score) -> tuple[str, float, Any] | None:
+def known_score(score: Score) -> tuple[str, float, Any] | None:
     """Kernel, scale and bandwidth of a score that can be streamed."""
     options: dict[str, Any] = {}
     function: Any = score

@@ -1,8 +1,9 @@
-"""Number figures, tables and equations of the exercises as E5.1.
+"""Number figures, tables and equations of the exercises as E5.1, and those of other pages from 1.
 
 Sphinx numbers a figure by the section of the table of contents that it stands in, and has one such
 count. The exercises are not sections of the text, so their pages are left out of it, and Sphinx
-would run one plain count through all of them. This extension gives exercise 5 a count of its own.
+would run one plain count through all of them, and through the home page and whatever else is no
+section. This extension gives exercise 5 a count of its own, and each of the others too.
 """
 
 import copy
@@ -31,15 +32,17 @@ def take_back(app: Sphinx, env: BuildEnvironment) -> list[str]:
 
 
 def number_exercises(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Count from 1 in each exercise, kind by kind, with its number before."""
+    """Count from 1 in each of these pages, kind by kind, with the number of an exercise before."""
     state = _state(env)
     state.clear()
     for page, kinds in env.toc_fignumbers.items():
-        if match := EXERCISE.match(page):
+        match = EXERCISE.match(page)
+        if match or page not in env.toc_secnumbers:
+            before = (f"E{match[1]}",) if match else ()
             state[page] = copy.deepcopy(kinds)
             for numbers in kinds.values():
                 for place, label in enumerate(numbers, start=1):
-                    numbers[label] = (f"E{match[1]}", place)
+                    numbers[label] = (*before, place)
     return []
 
 

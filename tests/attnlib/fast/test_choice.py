@@ -18,6 +18,7 @@ ENGINES = {
     "torch": (torch_stream, "stream"),
     "jax": (jax_stream, "stream"),
     "small": (small, "gaussian_means"),
+    "small, dot": (small, "dot_means"),
 }
 
 
@@ -63,6 +64,14 @@ def attention(points, **options):
     [
         (regression, LINE[:9], ["small"]),
         (regression, LINE[:-1], ["small"]),
+        (regression, torch.tensor(LINE[:-1]), ["small"]),
+        (regression, torch.tensor(LINE[:9]).requires_grad_(), []),
+        (partial(regression, empty="zero"), LINE[:9], []),
+        (attention, PLANE[:9], ["small, dot"]),
+        (attention, torch.tensor(PLANE[:9]), ["small, dot"]),
+        (attention, torch.tensor(PLANE[:9]).requires_grad_(), []),
+        (attention, torch.tensor(PLANE[:9], dtype=torch.bfloat16), []),
+        (partial(attention, score=attnlib.squared_distance), PLANE[:9], []),
         (regression, PLANE[:-1], []),
         (regression, LINE, ["line"]),
         (regression, LINE.astype("float16"), ["line"]),
@@ -161,6 +170,53 @@ def test_bad_input_gets_the_same_message_from_every_method(bad):
             BAD[bad](method)
         messages.add((caught.type, str(caught.value)))
     assert len(messages) == 1, messages
+
+
+@pytest.mark.parametrize("array", [np.asarray, torch.tensor])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("far", [0, 1e3, 1e30])
+def test_small_problems_are_those_of_the_definition(array, dtype, far):
+    """Also where a query is so far that the short formula would divide 0 by 0."""
+    draw = np.random.default_rng(0)
+    q, k, v = (draw.standard_normal((n, 3)).astype(dtype) for n in (20, 30, 30))
+    q[0] += far
+    rounding = 40 * np.finfo(dtype).eps * max(1, min(far, 1e3))
+    for function, arguments in [
+        (partial(attnlib.nadaraya_watson, bandwidth=0.5), (q[:, 0], k[:, 0], v[:, 0])),
+        (attnlib.attention, (q, k, v)),
+        (partial(attnlib.attention, score=partial(attnlib.dot_product, scale=0.5)), (q, k, v)),
+    ]:
+        found, plain = (
+            np.asarray(function(*map(array, arguments), method=method))
+            for method in ("auto", "plain")
+        )
+        np.testing.assert_allclose(found, plain, rtol=rounding, atol=rounding)
+
+
+@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_small_problems_with_numbers_that_are_not_finite(place, wrong):
+    arrays = [np.linspace(0.0, 1.0, 12).reshape(4, 3) for _ in range(3)]
+    arrays[place][1, 1] = wrong
+    for function in (
+        lambda q, k, v, **m: attnlib.nadaraya_watson(q[:, 1], k[:, 1], v[:, 1], 0.5, **m),
+        attnlib.attention,
+    ):
+        with np.errstate(invalid="ignore"):
+            found, plain = (function(*arrays, method=method) for method in ("auto", "plain"))
+        np.testing.assert_allclose(found, plain, rtol=1e-14)
+
+
+def test_transformations_of_pytorch_take_the_definition():
+    x = torch.linspace(0, 1, 9)
+
+    def total(v):
+        return attnlib.nadaraya_watson(x, x, v, 0.5).sum()
+
+    slope = torch.func.grad(total)(x)
+    numbers = attnlib.nadaraya_watson(x, x, torch.eye(9), 0.5).sum(0)
+    torch.testing.assert_close(slope, numbers)
+    torch.testing.assert_close(torch.func.vmap(total)(torch.eye(9)), numbers)
 
 
 def test_crossovers_of_the_two_small_paths_agree():
