@@ -14,9 +14,11 @@ import numpy as np
 
 FAINT = {np.dtype("float32"): 1e-20, np.dtype("float64"): 1e-100}  # digits may be missing below
 FEW = 1 << 16  # pairs
+ONES = {dtype: np.ones(FEW, dtype) for dtype in FAINT}  # a product with them is the fastest sum
 USUAL = 1e-10, 1e10  # bandwidths whose squares are far from the ends of float32
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def gaussian_means(queries: Any, keys: Any, values: Any, bandwidth: Any) -> Any:
     """Gaussian means at scalar positions; None if the case needs more than that."""
     arrays = _numbers(queries, keys, values)
@@ -28,20 +30,20 @@ def gaussian_means(queries: Any, keys: Any, values: Any, bandwidth: Any) -> Any:
         or not (0 < q.size * k.size <= FEW and USUAL[0] < bandwidth < USUAL[1])
     ):  # fmt: skip
         return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        weights = q[:, None] - k
-        weights *= weights
-        weights *= -0.5 / (bandwidth * bandwidth)
-        np.exp(weights, weights)
-        totals = np.add.reduce(weights, 1)
-        # Also false for NaN. Rows without weight are the general function's.
-        if not np.minimum.reduce(totals) > FAINT[q.dtype]:
-            return None
-        means = weights @ v
-        means /= totals
+    weights = q[:, None] - k
+    weights *= weights
+    weights *= -0.5 / (bandwidth * bandwidth)
+    np.exp(weights, weights)
+    totals = weights.dot(ONES[q.dtype][: len(k)])
+    # Also false for NaN. Rows without weight are the general function's.
+    if not np.minimum.reduce(totals) > FAINT[q.dtype]:
+        return None
+    means = weights.dot(v)
+    means /= totals
     return _like(queries, means)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def dot_means(queries: Any, keys: Any, values: Any, scale: float) -> Any:
     """Means by the softmax of scaled dot products of vectors; None as above."""
     arrays = _numbers(queries, keys, values)
@@ -53,37 +55,36 @@ def dot_means(queries: Any, keys: Any, values: Any, scale: float) -> Any:
         or not (0 < len(q) * len(k) <= FEW and q.size and v.size)
     ):  # fmt: skip
         return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        weights = q @ k.T
-        weights *= scale
-        weights -= np.maximum.reduce(weights, 1, keepdims=True)
-        np.exp(weights, weights)
-        totals = np.add.reduce(weights, 1, keepdims=True)
-        if not np.minimum.reduce(totals, None) >= 1:  # a score is not finite
-            return None
-        means = weights @ v
-        means /= totals
+    weights = q.dot(k.T)
+    weights *= scale
+    weights -= np.maximum.reduce(weights, 1)[:, None]
+    np.exp(weights, weights)
+    totals = weights.dot(ONES[q.dtype][: len(k)])
+    if not np.minimum.reduce(totals) > 0.5:  # at least 1, unless a score is not finite
+        return None
+    means = weights.dot(v)
+    means /= totals[:, None]
     return _like(queries, means)
 
 
-def _numbers(*arrays: Any) -> Any:
+def _numbers(queries: Any, keys: Any, values: Any) -> Any:
     """The same as arrays of NumPy, of one dtype; None if that is not certain at once."""
-    first = arrays[0]
-    if type(first) is not np.ndarray:
+    if not type(queries) is type(keys) is type(values):
+        return None
+    if type(queries) is not np.ndarray:
         torch = sys.modules.get("torch")
-        if torch is None or any(type(x) is not torch.Tensor for x in arrays):
+        if torch is None or type(queries) is not torch.Tensor or torch.compiler.is_compiling():
             return None
-        tracked = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
-        if tracked or torch.compiler.is_compiling():
+        tracked = queries.requires_grad or keys.requires_grad or values.requires_grad
+        if tracked and torch.is_grad_enabled():
             return None
         try:
-            arrays = tuple(x.detach().numpy() for x in arrays)
+            queries, keys, values = (x.detach().numpy() for x in (queries, keys, values))
         except (RuntimeError, TypeError):  # inside torch.func, on another device, in bfloat16
             return None
-    elif any(type(x) is not np.ndarray for x in arrays):
-        return None
-    dtype = arrays[0].dtype
-    return arrays if dtype in FAINT and all(x.dtype is dtype for x in arrays) else None
+    dtype = queries.dtype
+    known = dtype is keys.dtype is values.dtype and dtype in FAINT
+    return (queries, keys, values) if known else None
 
 
 def _like(array: Any, means: Any) -> Any:
