@@ -26,8 +26,8 @@ from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject
 
 SITE = Path(__file__).resolve().parents[1] / "build" / "html"
 NAME = "queries-keys-values.pdf"
-ZIP_LINK = re.compile(r'<a href="queries-keys-values\.zip" download[^>]*>.*?</a>', re.DOTALL)
-LINK = f' or <a href="{NAME}">section and solutions as one PDF</a>'
+ZIP = re.compile(r'<a href="queries-keys-values\.zip".*?(?=</p>)', re.DOTALL)  # and its lines
+LINK = f' For paper there is <a href="{NAME}">one PDF of section and solutions</a>.'
 PAPER = {
     "format": "A4", "print_background": True,
     "margin": {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"},
@@ -173,7 +173,7 @@ def offer(site: Path) -> None:
     home = site / "index.html"
     text = home.read_text("utf-8")
     if LINK not in text:
-        home.write_text(ZIP_LINK.sub(lambda link: link[0] + LINK, text, count=1), "utf-8")
+        home.write_text(ZIP.sub(lambda lines: lines[0] + LINK, text, count=1), "utf-8")
 
 
 def main() -> None:
