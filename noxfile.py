@@ -39,9 +39,9 @@ def install(session: nox.Session, *groups: str, extras: str = "plot,torch,jax") 
     session.install("--constraint", "constraints.txt", "--editable", f".[{extras}]", *packages)
 
 
-def install_browser(session: nox.Session) -> None:
+def install_browser(session: nox.Session, extras: str) -> None:
     """Install what drives a browser, and Playwright's own Chromium where the system has none."""
-    install(session, "browser", extras="plot")
+    install(session, "browser", extras=extras)
     if not any(map(shutil.which, CHROMIUMS)) and "CHROMIUM" not in os.environ:
         session.run("playwright", "install", "chromium")
 
@@ -77,7 +77,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def browser(session: nox.Session) -> None:
     """Use the site in build/html as its readers do, in a real browser; build it first."""
-    install_browser(session)
+    install_browser(session, extras="plot,torch,jax")  # live figures are compared with attnlib
     for tests in BROWSER:  # one after the other: each of them starts its own browser
         session.run("pytest", "-n", "2", "--dist", "worksteal", tests, env=QUIET)
 
@@ -85,7 +85,7 @@ def browser(session: nox.Session) -> None:
 @nox.session
 def pdf(session: nox.Session) -> None:
     """Print section and solutions of build/html into one PDF, which the home page then offers."""
-    install_browser(session)
+    install_browser(session, extras="plot")
     session.run("python", "docs/_pdf.py", env=QUIET)
 
 
