@@ -162,7 +162,7 @@ def metric_data(framework: str, n: int, seed: int) -> Pairs:
 
 
 def unit_sphere(framework: str, m: int, d: int, seed: int, *, databases: int | None = None) -> Draw:
-    """Draw points uniformly from the unit sphere: normal vectors, scaled to length one [1]_.
+    """Draw points uniformly from the unit sphere: normal vectors, scaled to length one.
 
     Parameters
     ----------

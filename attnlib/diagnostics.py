@@ -16,7 +16,7 @@ def effective_number(weights: Row) -> PerRow:
 
     For m nonnegative weights that sum to one it lies between 1 (one key has all the weight) and
     m (all weights are equal). The variance of a weighted mean of values with independent noise of
-    variance :math:`s^2` is :math:`s^2 / n_\mathrm{eff}` [1]_.
+    variance :math:`s^2` is :math:`s^2 / n_\mathrm{eff}`.
 
     Parameters
     ----------

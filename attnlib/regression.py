@@ -193,7 +193,7 @@ def leave_one_out_error(
     r"""Mean squared leave-one-out error, :math:`\frac1m \sum_i (v_i - f_{-i}(k_i))^2`.
 
     It is differentiable in keys, values and bandwidth. It measures the error against noisy values:
-    its expectation exceeds that against the truth by the variance of the noise [1]_.
+    its expectation exceeds that against the truth by the variance of the noise.
 
     Parameters
     ----------

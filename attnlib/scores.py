@@ -27,7 +27,7 @@ def dot_product(queries: Queries, keys: Keys, *, scale: float = 1.0) -> Scores:
     keys : array (..., m, d_k)
         At least one key.
     scale : float, optional
-        Factor of every score; :math:`1/\sqrt{d_k}` gives scaled dot-product attention [1]_.
+        Factor of every score; :math:`1/\sqrt{d_k}` gives scaled dot-product attention.
 
     Returns
     -------

@@ -176,3 +176,13 @@ notfound_urls_prefix = urlsplit(SITE_URL).path
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 copybutton_exclude = ".linenos, .gp, .go"
+
+
+def without_aliases(app, what, name, obj, skip, options):
+    """Leave out what Python says of the fields of a named tuple: "Alias for field number 0"."""
+    return True if type(obj).__name__ == "_tuplegetter" else None
+
+
+def setup(app):
+    """Choose what the reference shows."""
+    app.connect("autodoc-skip-member", without_aliases)

@@ -139,9 +139,10 @@ def test_on_paper_the_solutions_are_open_and_one_framework_is_left(page, address
                    ".check-answer", ".prev-next-area", "label[data-sync-id=torch]"):  # fmt: skip
         for element in page.locator(hidden).all():
             assert not element.is_visible(), hidden
-    contents = page.locator(".fold-content")
-    assert contents.count() > 3
-    for content in contents.all():
-        assert content.evaluate("(e) => e.checkVisibility({ contentVisibilityAuto: true })")
+    assert page.locator(".fold-content").count() > 3
+    page.wait_for_function(  # a frame or two later
+        """() => [...document.querySelectorAll(".fold-content")]
+            .every((content) => content.checkVisibility({ contentVisibilityAuto: true }))"""
+    )
     expect(page.locator("pre", has_text="import torch").first).to_be_hidden()
     expect(page.locator("pre", has_text="import jax").first).to_be_visible()

@@ -119,7 +119,7 @@ def test_folds_are_open_on_paper(good: Site, page: Page):
     page.goto(address(good, "exercises/ex01-fold"))
     assert page.evaluate(VISIBLE) == [False, False, False]
     page.emulate_media(media="print")
-    assert page.evaluate(VISIBLE) == [True, True, True]
+    page.wait_for_function(f"() => ({VISIBLE})().every((shown) => shown)")  # a frame or two later
     page.emulate_media(media="screen")
     page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     assert page.evaluate(OPEN) == [True, True, True]
