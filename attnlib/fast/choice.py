@@ -44,6 +44,7 @@ import numpy as np
 from attnlib import _checks
 from attnlib.fast import dense, line
 from attnlib.frameworks import framework_of
+from attnlib.kernels import KERNELS
 from attnlib.scores import dot_product, squared_distance
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def regression(
         return None
     xp, queries, keys, shape = _checks.as_pair(queries, keys)
     _checks.same_width(queries, keys)
-    _checks.one_of("kernel", kernel, ("gaussian", "boxcar", "triangular", "constant"))
+    _checks.one_of("kernel", kernel, KERNELS)
     _checks.one_of("empty", empty, ("nearest", "average", "zero", "nan"))
     bandwidth = _checks.as_bandwidth(xp, bandwidth, keys, shape)
     mask = _checks.as_mask(mask, keys, shape)
@@ -113,8 +114,8 @@ def attention(
     plain: Plain,
 ) -> Array | None:
     """Pooled values (..., n, p) by the method; None if that is the plain one."""
-    fused = mask is None and str(getattr(values, "dtype", "")) == "torch.float32"  # see `is_fused`
-    if _is_plain(method, queries, keys, FEW["numbers" if fused else "dot"]):
+    few = FEW["numbers" if _fusible(values, mask) else "dot"]
+    if _is_plain(method, queries, keys, few):
         return None
     known = known_score(score)
     if known is None:
@@ -193,7 +194,11 @@ def _run(method: str, task: Task) -> Array | None:
 
 def is_fused(task: Task) -> bool:
     """Whether PyTorch's fused operator gives the same: it is exact enough, and knows no policy."""
-    return task.kernel == "dot" and task.mask is None and str(task.values.dtype) == "torch.float32"
+    return task.kernel == "dot" and _fusible(task.values, task.mask)
+
+
+def _fusible(values: Any, mask: Any) -> bool:
+    return mask is None and str(getattr(values, "dtype", "")) == "torch.float32"
 
 
 def _not_on_a_line(task: Task, numbers: Task | None) -> str | None:
@@ -229,16 +234,10 @@ def as_numpy(task: Task) -> Task | None:
     arrays = {name: x for name, x in arrays.items() if not isinstance(x, float | None)}
     kind = framework_of(task.queries)
     if kind == "torch":
-        torch = sys.modules["torch"]
-        if torch.compiler.is_compiling() or any(
-            x.device.type != "cpu" or (x.requires_grad and torch.is_grad_enabled())
-            for x in arrays.values()
-        ):
+        found = None if carries_gradient(*arrays.values()) else views(*arrays.values())
+        if found is None:
             return None
-        try:
-            arrays = {name: x.detach().numpy() for name, x in arrays.items()}
-        except RuntimeError:  # inside torch.func
-            return None
+        arrays = dict(zip(arrays, found, strict=True))
     elif kind == "jax":
         jax = sys.modules["jax"]
         if any(
@@ -248,6 +247,21 @@ def as_numpy(task: Task) -> Task | None:
             return None
         arrays = {name: np.asarray(x) for name, x in arrays.items()}
     return task._replace(**arrays)
+
+
+def carries_gradient(*tensors: Any) -> bool:
+    """Whether PyTorch would record what is done with one of the tensors."""
+    return any(x.requires_grad for x in tensors) and sys.modules["torch"].is_grad_enabled()
+
+
+def views(*tensors: Any) -> tuple[Any, ...] | None:
+    """Tensors of PyTorch as arrays of NumPy that share their memory, if that is possible."""
+    if sys.modules["torch"].compiler.is_compiling():
+        return None
+    try:
+        return tuple(x.detach().numpy() for x in tensors)
+    except (RuntimeError, TypeError):  # inside torch.func, on another device, in bfloat16
+        return None
 
 
 def like(array: Array, result: Any) -> Array:

@@ -64,9 +64,14 @@ def place(over: Any, keys: Any, values: Any) -> tuple[Any, Any, int]:
     """
     jax = import_module("jax")
     sharding = jax.sharding.NamedSharding(over, jax.sharding.PartitionSpec(AXIS))
+    return *jax.device_put(_padded(over, keys, values), sharding), len(keys)
+
+
+def _padded(over: Any, keys: Any, values: Any) -> tuple[Any, Any]:
+    """Pairs up to a multiple of the number of devices."""
+    pad = import_module("jax").numpy.pad
     padding = [(0, -len(keys) % over.size), (0, 0)]
-    padded = (jax.numpy.pad(x, padding) for x in (keys, values))
-    return *jax.device_put(tuple(padded), sharding), len(keys)
+    return pad(keys, padding), pad(values, padding)
 
 
 def attention(
@@ -128,8 +133,7 @@ def attention(
             f"keys and values: expected one value for each key, number = {number} of them true "
             f"pairs and at least one; got shapes {keys.shape} and {values.shape}"
         )
-    padding = [(0, -len(keys) % over.size), (0, 0)]
-    keys, values = xp.pad(keys, padding), xp.pad(values, padding)
+    keys, values = _padded(over, keys, values)
     usable = (xp.arange(len(keys)) < number)[None, :]
     kernel = "dot" if bandwidth is None else "gaussian"
     width = xp.full((1, 1), 1.0 if bandwidth is None else bandwidth, queries.dtype)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from attnlib.fast.choice import carries_gradient, like, views
+
 FAINT = {np.dtype("float32"): 1e-20, np.dtype("float64"): 1e-100}  # digits may be missing below
 FEW = 1 << 16  # pairs
 ONES = {dtype: np.ones(FEW, dtype) for dtype in FAINT}  # a product with them is the fastest sum
@@ -40,7 +42,7 @@ def gaussian_means(queries: Any, keys: Any, values: Any, bandwidth: Any) -> Any:
         return None
     means = weights.dot(v)
     means /= totals
-    return _like(queries, means)
+    return like(queries, means)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -64,7 +66,7 @@ def dot_means(queries: Any, keys: Any, values: Any, scale: float) -> Any:
         return None
     means = weights.dot(v)
     means /= totals[:, None]
-    return _like(queries, means)
+    return like(queries, means)
 
 
 def _numbers(queries: Any, keys: Any, values: Any) -> Any:
@@ -73,20 +75,12 @@ def _numbers(queries: Any, keys: Any, values: Any) -> Any:
         return None
     if type(queries) is not np.ndarray:
         torch = sys.modules.get("torch")
-        if torch is None or type(queries) is not torch.Tensor or torch.compiler.is_compiling():
+        if torch is None or type(queries) is not torch.Tensor:
             return None
-        tracked = queries.requires_grad or keys.requires_grad or values.requires_grad
-        if tracked and torch.is_grad_enabled():
+        found = None if carries_gradient(queries, keys, values) else views(queries, keys, values)
+        if found is None:
             return None
-        try:
-            queries, keys, values = (x.detach().numpy() for x in (queries, keys, values))
-        except (RuntimeError, TypeError):  # inside torch.func, on another device, in bfloat16
-            return None
+        queries, keys, values = found
     dtype = queries.dtype
     known = dtype is keys.dtype is values.dtype and dtype in FAINT
     return (queries, keys, values) if known else None
-
-
-def _like(array: Any, means: Any) -> Any:
-    """The means as what the caller has given."""
-    return means if type(array) is np.ndarray else sys.modules["torch"].from_numpy(means)
