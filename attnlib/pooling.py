@@ -331,10 +331,10 @@ def attention(
     >>> attention(np.array([4.0]), keys, values, score=lambda q, k: -((q - k.T) ** 2)).round(3)
     array([19.526])
     """
-    if mask is None and method == "auto" and empty == "zero":
+    if method == "auto" and empty == "zero":
         known = choice.known_score(score)
         if known is not None and known[0] == "dot":
-            found = small.dot_means(queries, keys, values, known[1])
+            found = small.dot_means(queries, keys, values, mask, known[1])
             if found is not None:
                 return found
     xp = namespace(queries=queries, keys=keys, values=values)

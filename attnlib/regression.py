@@ -93,8 +93,8 @@ def nadaraya_watson(
     >>> nadaraya_watson(np.array([1.0, 1.5]), x, y, bandwidth=0.5).round(3)
     array([10.   , 14.864])
     """
-    if kernel == "gaussian" and mask is None and method == "auto" and empty == "nearest":
-        found = small.gaussian_means(queries, keys, values, bandwidth)
+    if method == "auto" and empty == "nearest":
+        found = small.kernel_means(queries, keys, values, mask, bandwidth, kernel)
         if found is not None:
             return found
     xp = namespace(queries=queries, keys=keys, values=values)

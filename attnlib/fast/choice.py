@@ -5,9 +5,10 @@
   For Gaussian and dot-product scores.
 - ``"line"`` is for scalar positions without gradients: O(n + m) time and memory, see `line`.
 
-``"auto"`` takes the plain definition up to `FEW` pairs of a query and a key, where it is fastest.
-Beyond, it takes the line where it can, else the stream where it can, else the plain definition. For
-dot products in single precision without a mask, the stream of PyTorch is its own fused operator.
+``"auto"`` takes the plain definition up to `FEW` pairs of a query and a key, where it is fastest,
+and goes straight to its formula if the call has a usual form (see `small`). Beyond, it takes the
+line where it can, else the stream where it can, else the plain definition. For dot products in
+single precision without a mask, the stream of PyTorch is its own fused operator.
 
 Results of the Gaussian kernel and of both scores are off by at most this part of the mean of
 ``|v|`` with the same weights (or of the smallest ``|v|`` that is not 0, where that is more):
@@ -233,20 +234,10 @@ def as_numpy(task: Task) -> Task | None:
     arrays = {name: getattr(task, name) for name in names}
     arrays = {name: x for name, x in arrays.items() if not isinstance(x, float | None)}
     kind = framework_of(task.queries)
-    if kind == "torch":
-        found = None if carries_gradient(*arrays.values()) else views(*arrays.values())
-        if found is None:
-            return None
-        arrays = dict(zip(arrays, found, strict=True))
-    elif kind == "jax":
-        jax = sys.modules["jax"]
-        if any(
-            isinstance(x, jax.core.Tracer) or [d.platform for d in x.devices()] != ["cpu"]
-            for x in arrays.values()
-        ):
-            return None
-        arrays = {name: np.asarray(x) for name, x in arrays.items()}
-    return task._replace(**arrays)
+    if kind == "torch" and carries_gradient(*arrays.values()):
+        return None
+    found = views(kind, *arrays.values())
+    return None if found is None else task._replace(**dict(zip(arrays, found, strict=True)))
 
 
 def carries_gradient(*tensors: Any) -> bool:
@@ -254,12 +245,23 @@ def carries_gradient(*tensors: Any) -> bool:
     return any(x.requires_grad for x in tensors) and sys.modules["torch"].is_grad_enabled()
 
 
-def views(*tensors: Any) -> tuple[Any, ...] | None:
-    """Tensors of PyTorch as arrays of NumPy that share their memory, if that is possible."""
+def views(kind: str | None, *arrays: Any) -> tuple[Any, ...] | None:
+    """Arrays as NumPy's that share their memory, without a gradient, if that is possible.
+
+    It is not while they are traced, or if they lie on another device.
+    """
+    if kind == "numpy":
+        return arrays
+    if kind == "jax":
+        jax = sys.modules["jax"]
+        for x in arrays:
+            if isinstance(x, jax.core.Tracer) or [d.platform for d in x.devices()] != ["cpu"]:
+                return None
+        return tuple(map(np.asarray, arrays))
     if sys.modules["torch"].compiler.is_compiling():
         return None
     try:
-        return tuple(x.detach().numpy() for x in tensors)
+        return tuple([x.detach().numpy() for x in arrays])
     except (RuntimeError, TypeError):  # inside torch.func, on another device, in bfloat16
         return None
 

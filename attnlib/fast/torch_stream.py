@@ -26,7 +26,7 @@ def stream(task: Task, *, fused: bool) -> Any:
     if torch.compiler.is_compiling():
         return None
     device = any(x.device.type != "cpu" for x in arrays)
-    if not device and choice.views(*arrays) is None:
+    if not device and choice.views("torch", *arrays) is None:
         return None
     if fused and choice.is_fused(task):
         return _fused(task)

@@ -37,6 +37,7 @@ class Contest(NamedTuple):
 BROADCASTS = ("NumPy broadcast", "PyTorch broadcast", "JAX broadcast")
 OURS = ("attnlib", "attnlib on PyTorch", "attnlib on JAX")
 TWINS = (*OURS, *BROADCASTS)
+RECORDED = ("attnlib on PyTorch, with gradient", "PyTorch broadcast, with gradient")
 
 CONTESTS = {
     "line": Contest(
@@ -75,13 +76,25 @@ CONTESTS = {
     "section": Contest(
         "The section's own size: 50 queries and 40 keys on a line, float32",
         partial(problems.line, 50, 40, 0.5, "float32"),
-        TWINS,
+        (*TWINS, *RECORDED, "JAX broadcast, bare"),
+        rounds=25,
+    ),
+    "section-mask": Contest(
+        "The section's own size, with a mask",
+        lambda: problems.masked(problems.line(50, 40, 0.5, "float32")),
+        (*TWINS, *RECORDED),
         rounds=25,
     ),
     "section-heads": Contest(
         "Attention at the section's size: 50 queries and 40 keys of width 64, float32",
         partial(problems.heads, 50, 40),
-        (*TWINS, "PyTorch SDPA"),
+        (*TWINS, *RECORDED, "PyTorch SDPA"),
+        rounds=25,
+    ),
+    "section-heads-mask": Contest(
+        "Attention at the section's size, with a mask",
+        lambda: problems.masked(problems.heads(50, 40)),
+        (*TWINS, *RECORDED),
         rounds=25,
     ),
 }

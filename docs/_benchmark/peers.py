@@ -42,17 +42,18 @@ def attnlib(problem: Problem, method: str = "auto", like: Callable[..., Any] = n
     from attnlib import attention, dot_product, nadaraya_watson  # noqa: PLC0415
 
     q, k, v = map(like, _narrow(problem))
+    options = {"mask": None if problem.mask is None else like(problem.mask), "method": method}
     if problem.bandwidth is None:
         score = partial(dot_product, scale=problem.scale)
-        return lambda: attention(q, k, v, score=score, method=method)
-    return lambda: nadaraya_watson(q, k, v, problem.bandwidth, method=method)
+        return lambda: attention(q, k, v, score=score, **options)
+    return lambda: nadaraya_watson(q, k, v, problem.bandwidth, **options)
 
 
-def attnlib_torch(problem: Problem) -> Solve:
+def attnlib_torch(problem: Problem, like: Callable[..., Any] | None = None) -> Solve:
     """Our functions on tensors of PyTorch."""
     import torch  # noqa: PLC0415
 
-    return attnlib(problem, like=torch.from_numpy)
+    return attnlib(problem, like=like or torch.from_numpy)
 
 
 def attnlib_jax(problem: Problem) -> Solve:
@@ -73,6 +74,8 @@ def numpy_broadcast(problem: Problem) -> Solve:
     def solve() -> Any:
         squares = (q[:, None] - k) ** 2
         weights = np.exp(-(squares if q.ndim == 1 else squares.sum(-1)) / (2 * bandwidth**2))
+        if problem.mask is not None:
+            weights = weights * problem.mask
         sums = weights.sum(1)
         return weights @ v / (sums if v.ndim == 1 else sums[:, None])
 
@@ -81,43 +84,81 @@ def numpy_broadcast(problem: Problem) -> Solve:
 
 def _numpy_attention(problem: Problem) -> Any:
     scores = problem.queries @ problem.keys.T * problem.scale
+    if problem.mask is not None:
+        scores = np.where(problem.mask, scores, -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))
     return weights @ problem.values / weights.sum(1, keepdims=True)
 
 
-def torch_broadcast(problem: Problem) -> Solve:
+def torch_broadcast(problem: Problem, like: Callable[..., Any] | None = None) -> Solve:
     """The formula in PyTorch."""
     import torch  # noqa: PLC0415
 
-    q, k, v = map(torch.from_numpy, _narrow(problem))
-    if problem.bandwidth is None:
-        return lambda: torch.softmax(q @ k.T * problem.scale, 1) @ v
-    factor = -1 / (2 * problem.bandwidth**2)
+    q, k, v = map(like or torch.from_numpy, _narrow(problem))
+    mask = None if problem.mask is None else torch.from_numpy(problem.mask)
 
     def solve() -> Any:
-        squares = (q[:, None] - k) ** 2
-        return torch.softmax(factor * (squares if q.ndim == 1 else squares.sum(-1)), 1) @ v
+        scores = _scores(problem, q, k)
+        if mask is not None:
+            scores = torch.where(mask, scores, -torch.inf)
+        return torch.softmax(scores, 1) @ v
 
     return solve
 
 
-def jax_broadcast(problem: Problem) -> Solve:
-    """The formula in JAX, compiled."""
+def jax_broadcast(problem: Problem, *, bare: bool = False) -> Solve | None:
+    """The formula in JAX, compiled; bare, nothing guards it against underflow."""
     import jax  # noqa: PLC0415
 
-    q, k, v = map(jax.numpy.asarray, _narrow(problem))
+    xp = jax.numpy
+    if bare and (problem.bandwidth is None or problem.mask is not None):
+        return None
+    arrays = [*map(xp.asarray, _narrow(problem))]
+    mask = None if problem.mask is None else xp.asarray(problem.mask)
 
-    def means(q: Any, k: Any, v: Any) -> Any:
-        if problem.bandwidth is None:
-            scores = q @ k.T * problem.scale
-        else:
-            squares = (q[:, None] - k) ** 2
-            squares = squares if q.ndim == 1 else squares.sum(-1)
-            scores = -squares / (2 * problem.bandwidth**2)
-        return jax.nn.softmax(scores, 1) @ v
+    def means(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        scores = _scores(problem, q, k)
+        if bare:
+            weights = xp.exp(scores)
+            return weights @ v / weights.sum(1).reshape(-1, *(1,) * (v.ndim - 1))
+        return jax.nn.softmax(scores if mask is None else xp.where(mask, scores, -xp.inf), 1) @ v
 
     compiled = jax.jit(means)
-    return lambda: jax.block_until_ready(compiled(q, k, v))
+    return lambda: jax.block_until_ready(compiled(*arrays, mask))
+
+
+def _scores(problem: Problem, q: Any, k: Any) -> Any:
+    """Scores of which the softmax are the weights."""
+    if problem.bandwidth is None:
+        return q @ k.T * problem.scale
+    squares = (q[:, None] - k) ** 2
+    return (squares if q.ndim == 1 else squares.sum(-1)) * (-1 / (2 * problem.bandwidth**2))
+
+
+def with_gradient(solver: Callable[..., Solve]) -> Callable[[Problem], Solve]:
+    """Forward and backward in PyTorch: gradients of the means' squares in all three arrays."""
+
+    def make(problem: Problem) -> Solve:
+        import torch  # noqa: PLC0415
+
+        leaves = []
+
+        def leaf(x: Any) -> Any:
+            tensor = torch.from_numpy(x)
+            if tensor.is_floating_point():
+                leaves.append(tensor.requires_grad_())
+            return tensor
+
+        solve = solver(problem, like=leaf)
+
+        def run() -> Any:
+            means = solve()
+            torch.autograd.grad(means.square().sum(), leaves)
+            return means.detach()
+
+        return run
+
+    return make
 
 
 def jax_attention(problem: Problem) -> Solve | None:
@@ -225,6 +266,9 @@ PEERS: dict[str, Callable[[Problem], Solve | None]] = {
     "NumPy broadcast": numpy_broadcast,
     "PyTorch broadcast": torch_broadcast,
     "JAX broadcast": jax_broadcast,
+    "JAX broadcast, bare": partial(jax_broadcast, bare=True),
+    "attnlib on PyTorch, with gradient": with_gradient(attnlib_torch),
+    "PyTorch broadcast, with gradient": with_gradient(torch_broadcast),
     "JAX attention": jax_attention,
     "PyTorch SDPA": sdpa,
     "KeOps": keops,
@@ -235,6 +279,8 @@ PEERS: dict[str, Callable[[Problem], Solve | None]] = {
 
 def solvers(names: list[str], problem: Problem) -> dict[str, Solve]:
     """What solves the problem, of those that are installed and apply to it."""
+    if problem.mask is not None:
+        names = [name for name in names if name.startswith("attnlib") or "broadcast" in name]
     able = {name: PEERS[name](problem) for name in names if missing(name) is None}
     return {name: solve for name, solve in able.items() if solve is not None}
 
@@ -250,6 +296,8 @@ def error(solve: Solve, problem: Problem) -> float:
         scores = np.zeros((len(q), len(k)))
         for i in range(k.shape[1]):
             scores -= (q[:, i, None] - k[:, i]) ** 2 / (2 * problem.bandwidth**2)
+    if problem.mask is not None:
+        scores = np.where(problem.mask[:rows], scores, -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))
     wanted = weights @ v / weights.sum(1, keepdims=True)
     found = np.asarray(solve(), np.float64).reshape(len(problem.queries), -1)[:rows]

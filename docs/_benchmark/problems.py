@@ -14,6 +14,7 @@ class Problem(NamedTuple):
     keys: Any  # (m, d)
     values: Any  # (m, p)
     bandwidth: float | None
+    mask: Any = None  # (n, m), True where a key may be used
 
     def part(self, n: int) -> Problem:
         """The problem of the first n queries and keys."""
@@ -45,3 +46,10 @@ def heads(n: int, m: int, d: int = 64) -> Problem:
     """One attention head: normal queries, keys and values of width d, in single precision."""
     draw = np.random.default_rng(0)
     return Problem(*(draw.normal(size=(k, d)).astype("float32") for k in (n, m, m)), None)
+
+
+def masked(problem: Problem) -> Problem:
+    """The same, where each query may use only some of the keys, and always the first."""
+    mask = np.random.default_rng(1).random((len(problem.queries), len(problem.keys))) < 0.7
+    mask[:, 0] = True
+    return problem._replace(mask=mask)

@@ -102,6 +102,8 @@ SMALL = {
     "space": problems.space(30, 40),
     "space64": problems.space(30, 40, dtype="float64"),
     "heads": problems.heads(30, 40),
+    "line, mask": problems.masked(problems.line(30, 40)),
+    "heads, mask": problems.masked(problems.heads(30, 40)),
 }
 
 
@@ -109,7 +111,7 @@ SMALL = {
 @pytest.mark.parametrize("name", peers.PEERS)
 def test_every_contestant_solves_the_problem(name, problem):
     """Those that are installed here; KeOps, which compiles for a minute, in the benchmark."""
-    if name == "KeOps" or (name == "attnlib, line" and not problem.startswith("line")):
+    if name == "KeOps" or (name == "attnlib, line" and problem not in ("line", "line32")):
         return
     solve = peers.solvers([name], SMALL[problem]).get(name)
     if solve is None:
@@ -122,8 +124,10 @@ def test_every_contestant_solves_the_problem(name, problem):
 
 def is_for_others(name: str, problem: str) -> bool:
     """Whether a contestant is for other problems."""
+    if "mask" in problem:
+        return name.endswith("bare") or not (name.startswith("attnlib") or "broadcast" in name)
     if problem == "heads":
-        return name in ("scikit-learn", "statsmodels")
+        return name in ("scikit-learn", "statsmodels", "JAX broadcast, bare")
     return name == "JAX attention" or (name == "statsmodels" and problem in ("line32", "space"))
 
 

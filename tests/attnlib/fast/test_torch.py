@@ -67,9 +67,10 @@ def test_transformations_take_the_definition(case):
 
 # Dynamo traces through the caches of array-api-compat, and says so.
 @pytest.mark.filterwarnings("ignore:Dynamo detected a call to a `functools.lru_cache`")
-def test_compiled():
+@pytest.mark.parametrize("method", ["stream", "auto"])
+def test_compiled(method):
     function, arrays = arguments("gaussian")
-    run = partial(function, method="stream")
+    run = partial(function, method=method)
     compiled = torch.compile(run, backend="eager")(*arrays)
     torch.testing.assert_close(compiled, run(*arrays), rtol=1e-10, atol=1e-12)
     torch.compiler.reset()
