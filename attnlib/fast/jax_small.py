@@ -20,28 +20,28 @@ from attnlib.scores import dot_product
 
 def kernel_means(q: Any, k: Any, v: Any, mask: Any, bandwidth: float, kernel: str) -> Any:
     """Kernel means, for a bandwidth whose square is far from the ends of single precision."""
-    return _kernel(bandwidth, q.dtype, kernel)(q, k, v, mask)
+    return _kernel(kernel, bandwidth, q.dtype, k.dtype, v.dtype)(q, k, v, mask)
 
 
 def dot_means(q: Any, k: Any, v: Any, mask: Any, scale: float) -> Any:
     """Means by the softmax of scaled dot products."""
-    return _dot(scale, q.dtype)(q, k, v, mask)
+    return _dot(scale, q.dtype, k.dtype, v.dtype)(q, k, v, mask)
 
 
 @lru_cache(256)
-def _kernel(bandwidth: float, dtype: Any, kernel: str) -> Any:
-    return partial(_kernel_program(kernel), _array(bandwidth, dtype))
+def _kernel(kernel: str, bandwidth: float, *dtypes: Any) -> Any:
+    return partial(_kernel_program(kernel), _array(bandwidth, dtypes))
 
 
 @lru_cache(256)
-def _dot(scale: float, dtype: Any) -> Any:
-    return partial(_dot_program(), _array(scale, dtype))
+def _dot(scale: float, *dtypes: Any) -> Any:
+    return partial(_dot_program(), _array(scale, dtypes))
 
 
-def _array(number: float, dtype: Any) -> Any:
+def _array(number: float, dtypes: tuple[Any, ...]) -> Any:
     """The number on the device: to bring it there each time takes as long as a small problem."""
     with jax.ensure_compile_time_eval():
-        return jnp.asarray(number, "float64" if dtype == "float64" else "float32")
+        return jnp.asarray(number, "float64" if "float64" in dtypes else "float32")
 
 
 @cache
