@@ -21,7 +21,16 @@ RATIOS = {
     "space_sdpa": ("space", "PyTorch SDPA", "attnlib", 2, 4),
     "heads_sdpa": ("heads", "PyTorch SDPA", "attnlib", 1.3, 1.7),
     "limit": ("limit", "limit", "attnlib", 0.65, 0.85),
-    "section": ("section", "attnlib", "NumPy broadcast", 1.2, 1),
+    **{
+        f"{part}_{kind}": (part.replace("_", "-"), ours, theirs, 1.2, 1)
+        for part in ("section", "section_mask", "section_heads", "section_heads_mask")
+        for kind, ours, theirs in (
+            ("numpy", "attnlib", "NumPy broadcast"),
+            ("torch", "attnlib on PyTorch", "PyTorch broadcast"),
+            ("gradient", "attnlib on PyTorch, with gradient", "PyTorch broadcast, with gradient"),
+            ("jax", "attnlib on JAX", "JAX broadcast"),
+        )
+    },
     "import": ("import", "attnlib", "numpy", 1.2, 1.05),
 }
 FROM_BELOW = ("section", "import", "memory")
@@ -54,6 +63,13 @@ def expected(framework):
     for key, (part, over, under, gate, stretch) in RATIOS.items():
         a, b = (np.array(times[part]["seconds"][name]) for name in (over, under))
         numbers |= goal(key, np.percentile(a / b, (25, 50, 75)), gate, stretch)
+    small = {k: np.array(v) for k, v in times["section"]["seconds"].items()}
+    bare = small["attnlib on JAX"] / small["JAX broadcast, bare"]
+    numbers["speed/section/bare"] = float(np.median(bare))
+    numbers["speed/section/microseconds"] = 1e6 * float(np.median(small["NumPy broadcast"]))
+    numbers["speed/section/places"] = 4 * 4
+    met = [v for k, v in numbers.items() if "/section" in k and k.endswith("/met")]
+    numbers["speed/section/missed"] = met.count(False)
     # Of one thread: an exponential for each pair, and 64 multiplications in each product.
     limit = {k: machine["threads"] * np.median(v) for k, v in times["limit"]["seconds"].items()}
     seconds = limit["exponentials"] + limit["product"] * 2 * 64 * 1e8 / 2048**3
