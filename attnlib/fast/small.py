@@ -4,9 +4,10 @@ At the size of the section, 50 queries and 40 keys, the formula takes some ten m
 check the arguments of the general function takes longer; here they are only recognised: arrays of
 one framework and precision, scalar positions or rows of vectors, no mask or a full one.
 
-PyTorch's tensors and JAX's arrays in the processor's memory are NumPy's for the while. What carries
-a gradient stays with PyTorch. Neither formula has an answer for a query without weight, nor for
-numbers that are not finite: such a result is thrown away, and the general function asked.
+NumPy's arrays take the formula in place; PyTorch's tensors too, as NumPy's for the while, if it is
+a kernel and no gradient is recorded. Else they take the softmax of the scores. Neither has an
+answer for a query without weight, nor for numbers that are not finite: such a result is thrown
+away, and the general function asked. JAX's arrays take a compiled program, see `jax_small`.
 """
 
 from __future__ import annotations
