@@ -364,7 +364,7 @@ def weighted_sum(xp: Any, weights: Array, vectors: Array, scalar: bool) -> Array
 def _softmax(scores: Array, usable: Mask | None, *, empty: str) -> Array:
     """Compute `softmax_weights` of checked arguments."""
     xp = namespace(scores=scores)
-    weights, unused = _normalised(xp, _shifted_exp(xp, scores, usable))
+    weights, unused = _normalised(xp, shifted_exp(xp, scores, usable))
     return _filled(xp, weights, unused, empty, usable)
 
 
@@ -383,7 +383,7 @@ def _kernel(
     with np.errstate(over="ignore"):  # too far to square is too far to have weight
         squares = scaled_squares(xp, queries, keys, bandwidth)
     if kernel == "gaussian":
-        similarity = _shifted_exp(xp, -squares / 2, usable)
+        similarity = shifted_exp(xp, -squares / 2, usable)
     else:
         similarity = KERNELS[kernel](_root(xp, squares))
         similarity = similarity if usable is None else xp.where(usable, similarity, 0.0)
@@ -395,7 +395,7 @@ def _kernel(
     return _filled(xp, weights, unused, empty, usable)
 
 
-def _shifted_exp(xp: Any, scores: Array, usable: Mask | None) -> Array:
+def shifted_exp(xp: Any, scores: Array, usable: Mask | None) -> Array:
     """Return exp(score - largest score of its row), and 0 for keys that may not be used."""
     if usable is not None:
         scores = xp.where(usable, scores, -xp.inf)

@@ -58,7 +58,7 @@ def _kernel_program(kernel: str) -> Any:
 def _dot_program() -> Any:
     def means(scale: Any, q: Any, k: Any, v: Any, mask: Any) -> Any:
         if is_usual(q, k, v, mask, 2):
-            return _by_dot_products(q, k, v, mask, scale)
+            return _means(pooling.shifted_exp(jnp, (q @ k.T) * scale, mask), v)
         score = partial(dot_product, scale=scale)
         return pooling.attention(q, k, v, score=score, mask=mask, method="plain")
 
@@ -82,13 +82,6 @@ def _on_a_line(q: Any, k: Any, v: Any, mask: Any, bandwidth: Any, kernel: str) -
         within = weights.sum(1, keepdims=True) != 0
         weights = jnp.where(within, weights, jnp.abs(gaps) == nearest)
     return _means(weights if mask is None else jnp.where(mask, weights, 0), v)
-
-
-def _by_dot_products(q: Any, k: Any, v: Any, mask: Any, scale: Any) -> Any:
-    scores = (q @ k.T) * scale
-    scores = scores if mask is None else jnp.where(mask, scores, -jnp.inf)
-    largest = jax.lax.stop_gradient(scores.max(1, keepdims=True))
-    return _means(jnp.exp(scores - jnp.where(largest == -jnp.inf, 0, largest)), v)
 
 
 def _means(weights: Any, v: Any) -> Any:

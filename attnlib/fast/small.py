@@ -103,14 +103,9 @@ def is_usual(queries: Any, keys: Any, values: Any, mask: Any, axes: int) -> bool
         and n[1:] == m[1:]
         and m[0] == p[0]
         and dtype == keys.dtype == values.dtype
-        and _is_precise(dtype)
+        and dtype_name(queries) in ("float32", "float64")
         and (mask is None or (mask.shape == (n[0], m[0]) and dtype_name(mask) == "bool"))
     )
-
-
-@cache
-def _is_precise(dtype: Any) -> bool:
-    return str(dtype).endswith(("float32", "float64"))
 
 
 def _number(bandwidth: Any, owner: str | None) -> float:

@@ -83,7 +83,7 @@ def numpy_broadcast(problem: Problem) -> Solve:
 
 
 def _numpy_attention(problem: Problem) -> Any:
-    scores = problem.queries @ problem.keys.T * problem.scale
+    scores = _scores(problem, problem.queries, problem.keys)
     if problem.mask is not None:
         scores = np.where(problem.mask, scores, -np.inf)
     weights = np.exp(scores - scores.max(1, keepdims=True))

@@ -353,9 +353,17 @@ def test_small_second_derivatives_where_queries_are_keys():
 def test_a_small_program_of_jax_serves_every_bandwidth_and_scale():
     """Nothing is compiled again for another number."""
     q, k, v = (jax.numpy.asarray(x) for x in SMALL.values())
-    compiled = jax_small._kernel_program("gaussian")._cache_size
+
+    def compiled():
+        programs = jax_small._kernel_program("gaussian"), jax_small._dot_program()
+        return [program._cache_size() for program in programs]
+
     attnlib.nadaraya_watson(q[:, 0], k[:, 0], v[:, 0], 0.5)
+    attnlib.attention(q, k, v)
     before = compiled()
+    for scale in (0.25, 1 / 3):
+        score = partial(attnlib.dot_product, scale=scale)
+        np.testing.assert_allclose(*both(attnlib.attention, q, k, v, score=score), rtol=1e-12)
     for bandwidth in (0.25, 0.75, 1, np.float64(2.0)):
         found, plain = both(attnlib.nadaraya_watson, q[:, 0], k[:, 0], v[:, 0], bandwidth)
         np.testing.assert_allclose(found, plain, rtol=1e-12)
