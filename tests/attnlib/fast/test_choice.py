@@ -333,21 +333,26 @@ def test_small_programs_of_jax_differentiate_and_vectorise(kernel, mask):
         np.testing.assert_allclose(found, plain, rtol=1e-12, atol=1e-12)
 
 
-def test_small_second_derivatives_where_queries_are_keys():
+def test_small_second_derivatives_where_queries_are_keys(used):
     """There the distance has a kink, and its square none."""
-    x, v = (np.linspace(0.0, 1.0, 5), np.linspace(1.0, 2.0, 5) ** 2)
+    x, v = np.linspace(0.0, 1.0, 5), np.linspace(1.0, 2.0, 5) ** 2
 
-    def total(q, xp, method):
-        return (attnlib.nadaraya_watson(q, xp.asarray(x), xp.asarray(v), 0.5, method=method)).sum()
+    def total(q, k, v, method):
+        return attnlib.nadaraya_watson(q, k, v, 0.5, method=method).sum()
 
-    wanted = jax.hessian(total)(jax.numpy.asarray(x), jax.numpy, "plain")
+    def by_jax(method):
+        # Compiled, all three arrays are traced alike.
+        return jax.hessian(jax.jit(partial(total, method=method)))(
+            *map(jax.numpy.asarray, (x, x, v))
+        )
+
+    wanted = by_jax("plain")
     assert np.abs(np.diag(wanted)).min() > 0.1
-    found = jax.hessian(total)(jax.numpy.asarray(x), jax.numpy, "auto")
+    np.testing.assert_allclose(by_jax("auto"), wanted, rtol=1e-12, atol=1e-12)
+    k, v = torch.tensor(x), torch.tensor(v)
+    found = torch.autograd.functional.hessian(lambda q: total(q, k, v, "auto"), torch.tensor(x))
     np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
-    found = torch.autograd.functional.hessian(
-        partial(total, xp=torch, method="auto"), torch.tensor(x)
-    )
-    np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    assert used == ["small", "small"]
 
 
 def test_a_small_program_of_jax_serves_every_bandwidth_and_scale():
@@ -380,6 +385,14 @@ def test_transformations_of_pytorch_take_the_definition():
     numbers = attnlib.nadaraya_watson(x, x, torch.eye(9), 0.5).sum(0)
     torch.testing.assert_close(slope, numbers)
     torch.testing.assert_close(torch.func.vmap(total)(torch.eye(9)), numbers)
+
+
+def test_what_pytorch_compiles_takes_the_definition(used, monkeypatch):
+    """To look at a number would break its graph."""
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    regression(torch.tensor(LINE[:9]).requires_grad_())
+    attention(torch.tensor(PLANE[:9]))
+    assert not used
 
 
 def test_transformations_of_recorded_tensors_take_the_definition():
